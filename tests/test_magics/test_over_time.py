@@ -329,24 +329,24 @@ class TestTrust:
             }
             entry = scripted(script, {"tools/list": [{"result": {"tools": [tool]}}]})
             command = shlex.join([entry["command"], *entry["args"]])
-            return str(mcp(f"connect s --mode legacy -- {command}"))
+            return str(mcp(f"connect 's t' --mode legacy -- {command}"))
 
         assert "approve" not in connected("Look it up.")
         text = connected("Look it\u200b up.")
-        assert "%mcp approve s" in text
+        assert "%mcp approve 's t'" in text
         assert "it has hidden characters: 'Look it⟨U+200B⟩ up.'" in text
-        assert mcp("list").rows[0][-1] == "waits for your approval: %mcp approve s"
-        with pytest.raises(ToolbenchError, match="was not called"):
+        assert mcp("list").rows[0][-1] == "waits for your approval: %mcp approve 's t'"
+        with pytest.raises(ToolbenchError, match=r"(?s)was not called.*%mcp approve 's t'"):
             shell.run_line_magic("tool", "look_up dropped=1")
-        _, verdict, change, hidden, *_ = str(mcp("review s")).splitlines()
+        _, verdict, change, hidden, *_ = str(mcp("review 's t'")).splitlines()
         assert verdict.startswith("Not yet: it waits for your approval.")
         assert change.startswith("- routing: look_up: the description was")
         assert "hidden characters: 'Look it⟨U+200B⟩ up.'" in hidden
-        page = mcp("review s").to_html()
+        page = mcp("review 's t'").to_html()
         words = ("Not yet", "routing", "hidden characters:", "treated as dangerous")
         assert sorted(words, key=page.index) == list(words)
-        mcp("approve s")
-        assert "Not before you know why" in str(mcp("review s"))
+        mcp("approve 's t'")
+        assert "Not before you know why" in str(mcp("review 's t'"))
         assert "approved" in capsys.readouterr().out
         assert shell.run_line_magic("tool", "look_up {}").text == "fine"
 

@@ -165,17 +165,19 @@ class TestChanges:
     def test_of_an_approved_server_are_shown_and_approved(self, client, opened, here):
         """A server that changed since it was approved says so and shows how; Approve lets it be called."""
         path = here / "server.json"
-        client.connect("shop", scripted(path, listing("Does one thing.")))
-        session = client.connect("shop", scripted(path, listing("Does two things.")))
+        client.connect("my shop", scripted(path, listing("Does one thing.")))
+        session = client.connect("my shop", scripted(path, listing("Does two things.")))
         assert "was not called" in session.call("t", {"unknown": 1}).text
         explorer = Explorer(client)
-        assert "waits for your approval</span> <code>%mcp approve shop" in page(explorer)
+        assert "waits for your approval</span> <code>%mcp approve &#x27;my shop&#x27;" in page(
+            explorer
+        )
         session.snapshot().write(here / "now.json")
         pane = opened(ChangesPane, session)
         # At once: neither takes the place of the other
         type_into(named(pane.widget, "Compare with"), "now.json")
         click(buttons(pane.widget)["Compare"])
-        eventually(lambda: "shop offers the same as now.json" in page(pane.widget))
+        eventually(lambda: "my shop offers the same as now.json" in page(pane.widget))
         eventually(lambda: "Approve" in buttons(pane.widget))
         assert "<ins>two</ins>" in page(pane.widget)
         click(buttons(pane.widget)["Approve"])

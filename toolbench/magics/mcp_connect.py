@@ -113,8 +113,8 @@ def _disconnected(magics: "MCPMagics", name: str, *, is_forgotten: bool) -> str:
     was_there = session.is_connected or session.tools
     client.disconnect(name)
     if was_there:
-        return f"Disconnected {what}. %mcp reconnect {name} brings it back."
-    return f"{name} was not connected. %mcp reconnect {name} tries it again."
+        return f"Disconnected {what}. %mcp reconnect {shlex.quote(name)} brings it back."
+    return f"{name} was not connected. %mcp reconnect {shlex.quote(name)} tries it again."
 
 
 def _forget(magics: "MCPMagics", session: "MCPServerSession") -> str:

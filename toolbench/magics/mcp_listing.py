@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
 from toolbench.core.declarations import Effect
@@ -83,9 +84,9 @@ def offer(session: "MCPServerSession") -> Listing:
     overview = groups(name, list(session.tools))
     notes = [
         # By addresses: names may be longer here, or become so
-        f"All of them: %mcp list {name}. Those of a group: %tools {name}.PATTERN",
+        f"All of them: %mcp list {quote(name)}. Those of a group: %tools {name}.PATTERN",
         *_not_for_models(session),
-        *first_of(disabled, f"%mcp list {name} shows why"),
+        *first_of(disabled, f"%mcp list {quote(name)} shows why"),
         *_problems(session),
     ]
     listing.overview = overview.noted(notes)
@@ -250,16 +251,16 @@ def _note(session: "MCPServerSession") -> str:
     from toolbench.mcp.errors import short_reason  # noqa: PLC0415 - loaded with the first session
 
     if session.status == "closed":
-        return f"%mcp reconnect {session.name} connects it"
+        return f"%mcp reconnect {quote(session.name)} connects it"
     if session.error:
         return short_reason(session.name, session.error)
     if not session.tools.is_approved:
-        return f"waits for your approval: %mcp approve {session.name}"
+        return f"waits for your approval: %mcp approve {quote(session.name)}"
     disabled = session.tools.disabled
     if not disabled:
         return ""
     what = counted(len(disabled), "tool")
-    return f"{what} cannot be called: %mcp list {session.name} shows why"
+    return f"{what} cannot be called: %mcp list {quote(session.name)} shows why"
 
 
 def _first_line(text: str) -> str:
@@ -274,7 +275,7 @@ def _nothing(session: "MCPServerSession", what: str) -> str:
 
 def _why(session: "MCPServerSession") -> str:
     reason = session.error or "it is not connected"
-    again = f"%mcp reconnect {session.name} tries again."
+    again = f"%mcp reconnect {quote(session.name)} tries again."
     return f"{session.name} ({status_words(session.status)}): {reason}\n{again}"
 
 

@@ -4,6 +4,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from json import dumps
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import line_magic, magics_class, no_var_expand
@@ -137,7 +138,9 @@ def _skills(magics: MCPMagics, options: Namespace) -> Any:
         rows.append((skill.name, files, skill.description.strip().partition("\n")[0]))
     notes = []
     if rows:
-        notes = [f"%mcp skills {session.name} SKILL [FILE] reads one; its digest is checked."]
+        notes = [
+            f"%mcp skills {quote(session.name)} SKILL [FILE] reads one; its digest is checked."
+        ]
     columns = (f"skill of {session.name}", "files", "what it is for")
     return Listing(columns, rows, f"{session.name} has no skills.", notes=notes)
 
@@ -186,12 +189,12 @@ def _roots(magics: MCPMagics, options: Namespace) -> Listing:
     if session.roots and not session.roots.is_declared and session.is_connected:
         notes = [
             f"{session.name} was connected without roots and does not ask for them: "
-            f"%mcp reconnect {session.name} declares them."
+            f"%mcp reconnect {quote(session.name)} declares them."
         ]
     return Listing(
         (f"root of {session.name}",),
         [(url,) for url in session.roots],
-        f"{session.name} gets no roots. %mcp roots {session.name} DIR gives it one.",
+        f"{session.name} gets no roots. %mcp roots {quote(session.name)} DIR gives it one.",
         notes=notes,
     )
 

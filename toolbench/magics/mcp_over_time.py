@@ -178,7 +178,7 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
     """
     lines = _lines_of(offer)
     whole = "\n".join(lines)
-    shown = "\n".join(first_of(lines, f"%mcp review {server} lists them all"))
+    shown = "\n".join(first_of(lines, f"%mcp review {shlex.quote(server)} lists them all"))
     if whole == shown:
         whole = ""
     question = Question(
@@ -206,7 +206,7 @@ def trust_notes(session: "MCPServerSession") -> list[str]:
     trust = session.trust
     if trust is None:
         return []
-    all_of_them = f"%mcp review {session.name} lists them all"
+    all_of_them = f"%mcp review {shlex.quote(session.name)} lists them all"
     warnings = [_on_one_line(f"Look at {warning}") for warning in trust.warnings()]
     notes = first_of(warnings, all_of_them)
     offer = trust.offer
@@ -214,7 +214,7 @@ def trust_notes(session: "MCPServerSession") -> list[str]:
         notes += [
             "Its tools or instructions changed since it was approved here, so its tools are not called:",
             *first_of(_lines_of(offer), all_of_them),
-            f"To accept this: %mcp approve {session.name}",
+            f"To accept this: %mcp approve {shlex.quote(session.name)}",
         ]
     return notes
 

@@ -6,6 +6,7 @@ What was done is returned as sentences, which a line prints and a tab shows.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ServerError
@@ -42,7 +43,7 @@ def write_snapshot(session: "MCPServerSession", file: str, *, overwrite: bool) -
     """
     path = session.snapshot().write(file, overwrite=overwrite)
     tools = counted(len(session.tools), "tool")
-    return f"{path}: {tools}. %mcp diff {session.name} {path} compares."
+    return f"{path}: {tools}. %mcp diff {quote(session.name)} {quote(str(path))} compares."
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,10 @@ def recording_state(session: "MCPServerSession") -> str:
     """Return whether *session* is recorded or replayed, and how to change that."""
     name, path = session.name, session.recording
     if path is None:
-        return f"{name} is not recorded. %mcp record {name} FILE records it from now on."
+        return f"{name} is not recorded. %mcp record {quote(name)} FILE records it from now on."
     if session.entry.transport == "replay":
         return f"{name} is replayed from {path}, not recorded."
-    return f"{name} is recorded in {path} from now on. %mcp record {name} --stop ends it."
+    return f"{name} is recorded in {path} from now on. %mcp record {quote(name)} --stop ends it."
 
 
 def stop_recording(session: "MCPServerSession") -> str:
@@ -158,8 +159,8 @@ def stop_recording(session: "MCPServerSession") -> str:
     if path is None:
         raise ServerError(recording_state(session))
     return (
-        f"{path} is complete. %mcp connect {session.name} --replay {path} answers from it; then "
-        f"%mcp record {session.name} --as-notebook FILE writes a notebook that repeats the calls."
+        f"{path} is complete. %mcp connect {quote(session.name)} --replay {quote(str(path))} answers from it; then "
+        f"%mcp record {quote(session.name)} --as-notebook FILE writes a notebook that repeats the calls."
     )
 
 

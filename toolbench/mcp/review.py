@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 from weakref import WeakKeyDictionary
 
@@ -132,7 +133,7 @@ class ServerReview:
                 "danger",
                 "Not yet: it waits for your approval. Its tools or instructions changed since it was "
                 "approved here, so its tools are not called. "
-                f"To accept what changed: %mcp approve {self.server}",
+                f"To accept what changed: %mcp approve {quote(self.server)}",
             )
         if self.warnings:
             return Verdict(
@@ -188,7 +189,7 @@ class ServerReview:
         """Return the review as a card that needs no kernel."""
         tone, sentence = self.verdict
         command = f": <code>%tools lint --source mcp:{escape(self.server)}</code> lists them all"
-        tab = f": a page with all is in the tab Changes of <code>%mcp explore {escape(self.server)}</code>"
+        tab = f": a page with all is in the tab Changes of <code>%mcp explore {escape(quote(self.server))}</code>"
         parts = [
             notice(sentence, tone),
             _list_html("What changed since it was approved", map(_change_html, self.changes), tab),
@@ -306,4 +307,4 @@ def _why_not_now(session: "MCPServerSession") -> str:
     # After a loss the next call connects again
     if session.is_connected or session.status == "lost":
         return ""
-    return f"it is not connected. %mcp reconnect {session.name} connects it."
+    return f"it is not connected. %mcp reconnect {quote(session.name)} connects it."

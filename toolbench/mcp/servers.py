@@ -5,6 +5,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import count
+from shlex import quote
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -288,7 +289,7 @@ def kept(name: str, present: Sessions) -> str:
 
 def way_back(server: str) -> str:
     """Return a sentence that says how to connect *server* again, which was disconnected."""
-    return f"%mcp reconnect {server}, or reconnect({server!r}) of its client, connects it again."
+    return f"%mcp reconnect {quote(server)}, or reconnect({server!r}) of its client, connects it again."
 
 
 def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
@@ -371,7 +372,7 @@ class ConnectedServers:
         near = did_you_mean(server, {session.name for session in self.sessions})
         msg = (
             f"Tool {name!r} belongs to server {server!r}, which is not connected.{near} "
-            f"Connect it first: %mcp connect {server} ..., or client.connect({server!r}, ...)."
+            f"Connect it first: %mcp connect {quote(server)} ..., or client.connect({server!r}, ...)."
         )
         raise ToolNotFoundError(msg)
 

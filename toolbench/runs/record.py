@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from datetime import date, datetime, time
 from functools import cached_property
 from keyword import iskeyword
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import uuid4
 
@@ -499,7 +500,7 @@ class RunRecord:
                 server = self.address.server
                 msg = (
                     f"Tool {self.address.name!r} belongs to server {server!r}, which is not "
-                    f"connected. Connect it first: %mcp connect {server} ..., or "
+                    f"connected. Connect it first: %mcp connect {quote(server)} ..., or "
                     f"client.connect({server!r}, ...)."
                 )
                 raise ToolNotFoundError(msg)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal, TypeVar
 
 import anyio
@@ -461,7 +462,7 @@ class ReconnectingConnection:
         if connection.ended_by_us:
             return BrokenError(
                 f"Server {name!r} was disconnected here during the {what}: how much of it was "
-                f"done is not known. %mcp reconnect {name} or reconnect() connects it again."
+                f"done is not known. %mcp reconnect {quote(name)} or reconnect() connects it again."
             )
         if connection.pid is not None:
             with anyio.move_on_after(_EXIT):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from threading import Lock
 from typing import Any
 
@@ -240,7 +241,7 @@ class Trust:
         for change in changes[:_MAX_CHANGES]:
             # The name of a tool is a server's, and may have lines that look like ours
             lines.append(f"- {visible(' '.join(change.text.split()))}")
-        lines.append(f"Check them, then: %mcp approve {self._server}")
+        lines.append(f"Check them, then: %mcp approve {quote(self._server)}")
         return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from shlex import quote
 from threading import RLock
 from typing import Any, cast
 from weakref import WeakSet
@@ -31,7 +32,7 @@ from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.live_view import LiveView
 
 _NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
-_AWAY = "{0} is not connected now. %mcp connect {0} ... brings it back, and it is shown here again."
+_AWAY = "{0} is not connected now. %mcp connect {1} ... brings it back, and it is shown here again."
 
 # Tools; the last run of each is in the saved notebook
 _SAVED_RUNS = 20
@@ -241,7 +242,7 @@ class Explorer(LiveView):
             state, line = status_badge(session.status), ""
             if session.is_connected and not session.tools.is_approved:
                 state = badge("waits for your approval", "warning")
-                line = f"<code>%mcp approve {escape(session.name)}</code>"
+                line = f"<code>%mcp approve {escape(quote(session.name))}</code>"
             put(self._head, Html(f'<div class="toolbench-head">{name} {state} {line}</div>'))
 
     def _show_server(self) -> None:
@@ -249,7 +250,7 @@ class Explorer(LiveView):
         if name is None or name not in self._sessions:
             text = _NONE
             if name is not None:
-                text = _AWAY.format(name)
+                text = _AWAY.format(name, quote(name))
             put(self._text, notice(text, "neutral"))
             self._panes.fill(lists=[self._list.widget], main=[self._empty], aside=[])
             return

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar
 
 import ipywidgets as w
@@ -173,7 +174,9 @@ class ChangesPane(Pane):
         self._shown = offer
         lines = [sentence or trust.refusal.partition("\n")[0]]
         if len(changes) > _MOST_CHANGES:
-            lines.append(f"%mcp review {self.session.name} lists all {len(changes):,} changes.")
+            lines.append(
+                f"%mcp review {quote(self.session.name)} lists all {len(changes):,} changes."
+            )
         head = _status("\n".join(lines), "warning")
         page = self._parts.html(Html(head + self._page_of("as approved", changes)))
         # Another button for each offer: a click that is on its way is about the page that was read
@@ -230,7 +233,9 @@ class ChangesPane(Pane):
         lines = [found.verdict, *found.about_calls]
         if found.changes:
             tone = "warning"
-            lines.append(f"%mcp diff {found.after} {found.before} --html FILE writes a page of it.")
+            lines.append(
+                f"%mcp diff {quote(found.after)} {quote(found.before)} --html FILE writes a page of it."
+            )
         self._tell("\n".join(lines), tone)
         put(self._page, self._page_of(found.before, found.changes))
 

@@ -4,6 +4,7 @@ The first says how the server is, reconnects it, and reviews whether to use it.
 """
 
 from functools import partial
+from shlex import quote
 from typing import Any, ClassVar
 
 from toolbench.core.background_loop import portal
@@ -44,7 +45,7 @@ class ServerPane(Pane):
         self._connecting, self._reviewing = self.request(), self.request()
         self._is_closing = False
         self._about = parts.html()
-        tip = f"Disconnect, and connect afresh. In the older protocol: %mcp reconnect {session.name} --mode legacy"
+        tip = f"Disconnect, and connect afresh. In the older protocol: %mcp reconnect {quote(session.name)} --mode legacy"
         self._again = self.button("Reconnect", self._reconnect, tip=tip)
         self._close = self.button("Disconnect", self._disconnect)
         self._more = parts.html()
