@@ -66,6 +66,15 @@ def passed_on(query: str) -> str:
     return run_tool(search, query=query).text
 
 
+@tool
+def called(query: str, fails: bool = False) -> str:
+    """Search the tracker."""
+    text = search(query=query).text
+    if fails:
+        raise ValueError(text)
+    return text
+
+
 class Count(ToolExecutor):
     """A class declares what it needs."""
 
@@ -104,7 +113,9 @@ class TestWhereItIsNot:
         assert not [text for text in shown if value in text]
         assert value not in perform(Run(search, {"query": "a"}, source="model")).text
         # Even of a tool that asks another tool
-        assert value not in perform(Run(passed_on, {"query": "a"}, source="model")).text
+        for asking in (passed_on, called):
+            assert value not in perform(Run(asking, {"query": "a"}, source="model")).text
+        assert value not in perform(Run(called, {"query": "a", "fails": True}, source="model")).text
         assert run_tool(sealed, query="crash").result == len("crash" + value)
         monkeypatch.delenv("TRACKER")
         with pytest.raises(SecretError):

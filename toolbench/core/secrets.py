@@ -68,13 +68,15 @@ class Secret:
         Raises:
             SecretError: If no place has a value.
         """
-        given = _given.get().get(self.name)
-        if given is not None:
-            return given
-        found = secret_store.find(self.name)
-        if found is None:
-            raise missing(self.name)
-        return found.value
+        value = _given.get().get(self.name)
+        if value is None:
+            found = secret_store.find(self.name)
+            if found is None:
+                raise missing(self.name)
+            value = found.value
+        for read in _read.get():
+            read.add(value)
+        return value
 
     def __repr__(self) -> str:
         return f"secret({self.name!r})"
@@ -152,16 +154,24 @@ def secrets_declared(executor: Any) -> dict[str, Secret]:
 
 
 _given: ContextVar[Mapping[str, str]] = ContextVar("toolbench_secrets", default={})  # noqa: B039
+_read: ContextVar[tuple[set[str], ...]] = ContextVar("toolbench_secrets_read", default=())
 
 
 @contextmanager
-def given(values: Mapping[str, str]) -> Iterator[None]:
-    """In the `with` block, secrets have *values*, by their names: they were looked up for this call."""
-    token = _given.set({**_given.get(), **values})
+def given(values: Mapping[str, str], read: set[str] | None = None) -> Iterator[None]:
+    """In the `with` block, secrets have *values*, by their names: they were looked up for this call.
+
+    Each value that is read in the block is added to *read*, even if a tool reads it that the called
+    tool calls as a function.
+    """
+    token, earlier = _given.set({**_given.get(), **values}), _read.get()
+    if read is not None:
+        _read.set((*earlier, read))
     try:
         yield
     finally:
         _given.reset(token)
+        _read.set(earlier)
 
 
 def values_of(secrets: Mapping[str, Secret]) -> dict[str, str]:

@@ -107,7 +107,7 @@ async def outcome_of(
         return partial(_raise, RunCancelled())
     leave = run_of_code.enter(run)
     try:
-        with given(secrets):
+        with given(secrets, run.filled_in):
             task = asyncio.get_running_loop().create_task(
                 run.tool.execute_async(run.action, run.conversation, redactor=run.secrets.redactor)
             )

@@ -281,7 +281,8 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
     secrets = secrets_for(run)
     with ExitStack() as undo:
         run.secrets.on_first(partial(hide_secrets, undo))
-        undo.enter_context(given(secrets))
+        undo.callback(_hide_filled_in, run)
+        undo.enter_context(given(secrets, run.filled_in))
         observation = _as_ended(run, work(run))
     if run.filled_in and (run.source == "model" or run.source in OUTSIDE):
         # They read the result itself, not a view of it
@@ -293,6 +294,12 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.enter("error")
     else:
         run.enter("ok")
+
+
+def _hide_filled_in(run: Run) -> None:
+    """Hide what was filled in for tools that the tool of *run* has called as functions."""
+    if run.filled_in:
+        run.secrets.include(Redactor(run.filled_in, shortest=1))
 
 
 def _judge(run: Run, *, confirm: bool) -> Refusal | None:
