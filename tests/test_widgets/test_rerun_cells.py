@@ -120,9 +120,11 @@ def test_the_new_result_stands_beside_that_of_the_earlier_code(shell):
     assert "[1].b" in shown(panel)
     assert shown(panel).count("<table data-toolbench-table") == 2
     # More than is read of other JSON
-    run("[{'id': n, 'text': 99 * 'x'} for n in range(20_000)]")
-    panel = run("[{'id': n, 'text': 98 * 'x'} for n in range(20_000)]")
-    assert "[3].text" in shown(panel) and "of the first 2,000 rows" in shown(panel)
+    items = "{'items': [{'id': n, 'text': %d * 'x'} for n in range(%d)]}"
+    run(items % (99, 20_000))
+    for letters, count in ((98, 20_000), (97, 9)):
+        panel = run(items % (letters, count))
+        assert "[3].text" in shown(panel) and "of the first 2,000 rows" in shown(panel)
 
 
 class TestRunAgainOnChange:

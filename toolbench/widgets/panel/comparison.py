@@ -77,6 +77,10 @@ def _compared(run: Run, redactor: Redactor) -> tuple[Any, bool]:
 
 
 def _beginning(value: Any) -> Any:
+    # The other one may be so large that only the objects of its list were read
+    listed = object_table(value)
+    if listed is not None:
+        return listed.objects[:_ROWS]
     if isinstance(value, list):
         return value[:_ROWS]
     return value
