@@ -17,6 +17,14 @@ const BAR = "[data-toolbench-bar]";
 const CARD = "[data-toolbench-card]";
 const NO_KERNEL = "No kernel gives the whole result here: only what is shown can be saved.";
 const known = new WeakSet<Element>();
+// By the widget in which each run writes its cards anew, and by their titles
+const choices = new WeakMap<Element, Record<string, Choice>>();
+
+/** What a user chose for a card, which holds for the result of the next run too. */
+interface Choice {
+  view?: string;
+  isWhole?: boolean;
+}
 
 /** Add to each card in *root* what it does not have yet. */
 export function enhanceCards(root: ParentNode): void {
@@ -25,14 +33,23 @@ export function enhanceCards(root: ParentNode): void {
     if (!bar || known.has(body)) continue;
     known.add(body);
     let tools = toolbar(body);
-    const views = viewSwitch(body, () => {
+    const choice = choiceOf(body);
+    const views = viewSwitch(body, choice.view, (view) => {
+      choice.view = view;
       const next = toolbar(body); // each view has its own tools
       tools.replaceWith(next);
       tools = next;
     });
     bar.append(...(views ? [views] : []), tools);
-    limitHeight(body);
+    limitHeight(body, choice);
   }
+}
+
+function choiceOf(body: HTMLElement): Choice {
+  const place = body.closest(".widget-html-content") ?? body;
+  const ofPlace = choices.get(place) ?? {};
+  choices.set(place, ofPlace);
+  return (ofPlace[body.getAttribute("aria-label") ?? ""] ??= {});
 }
 
 function toolbar(body: HTMLElement): HTMLElement {
@@ -101,12 +118,14 @@ function levelsButton(body: HTMLElement): HTMLButtonElement {
 }
 
 /** Have *body* end where its limit is, and a button under it show the rest. */
-function limitHeight(body: HTMLElement): void {
-  const more = button("", "", () => {
-    const isOpen = body.classList.toggle("toolbench-whole");
+function limitHeight(body: HTMLElement, choice: Choice): void {
+  const open = (isOpen: boolean): void => {
+    choice.isWhole = isOpen;
+    body.classList.toggle("toolbench-whole", isOpen);
     more.setAttribute("aria-expanded", String(isOpen));
     label();
-  });
+  };
+  const more = button("", "", () => open(!body.classList.contains("toolbench-whole")));
   const label = (): void => {
     const isOpen = body.classList.contains("toolbench-whole");
     const text = isOpen ? "Show less" : `Show ${extentOf(body)}`;
@@ -118,6 +137,7 @@ function limitHeight(body: HTMLElement): void {
     if (body.classList.contains("toolbench-full") || body.clientHeight === 0) return;
     const isOpen = body.classList.contains("toolbench-whole");
     const isHigh = isOpen || body.scrollHeight > body.clientHeight + 2;
+    if (isHigh && choice.isWhole) open(true);
     label(); // a filter may have changed it
     if (isHigh === more.isConnected) return;
     if (isHigh) body.after(more);

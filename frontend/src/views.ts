@@ -6,8 +6,11 @@ import { drawTree, isTree } from "./tree";
 const VIEWS = "[data-toolbench-views]";
 const PART = "[data-toolbench-part]";
 
-/** The switch for the views of *body*; it calls *changed* after each change. Undefined if there is one view. */
-export function viewSwitch(body: HTMLElement, changed: () => void): HTMLElement | undefined {
+/**
+ * The switch for the views of *body*, with the view *chosen* before if there is one of that name; it calls
+ * *changed* with the name after each change. Undefined if there is one view.
+ */
+export function viewSwitch(body: HTMLElement, chosen: string | undefined, changed: (name: string) => void): HTMLElement | undefined {
   const box = body.querySelector<HTMLElement>(VIEWS);
   const text = box?.querySelector<HTMLElement>(":scope > :last-child > details > pre");
   const first = box?.firstElementChild;
@@ -32,9 +35,10 @@ export function viewSwitch(body: HTMLElement, changed: () => void): HTMLElement 
       views.set(name, view);
       box.replaceChildren(view);
       for (const other of group.children) other.setAttribute("aria-pressed", String(other === choice));
-      changed();
+      changed(name);
     });
     group.append(choice);
+    if (name === chosen) choice.click();
   }
   return group;
 }
