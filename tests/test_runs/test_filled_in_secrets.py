@@ -116,6 +116,7 @@ class TestWhereItIsNot:
         for asking in (passed_on, called):
             assert value not in perform(Run(asking, {"query": "a"}, source="model")).text
         assert value not in perform(Run(called, {"query": "a", "fails": True}, source="model")).text
+        assert value not in sweep(called, {"query": ["a"]}).to_html()
         assert run_tool(sealed, query="crash").result == len("crash" + value)
         monkeypatch.delenv("TRACKER")
         with pytest.raises(SecretError):

@@ -112,6 +112,8 @@ def make_calls(
 def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Result:
     began = perf_counter()
     secrets = KnownSecrets(arguments, tool.secrecy)
+    # Also those of tools that it calls as functions
+    read: set[str] = set()
     with ExitStack() as undo:
         try:
             action = tool.action_from_arguments(dict(arguments))
@@ -119,7 +121,7 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
             secrets.learn(action)
             values = values_of(tool.secrets)
             secrets.include(Redactor(values.values(), shortest=1))
-            undo.enter_context(given(values))
+            undo.enter_context(given(values, read))
             # The output of such a call is not shown
             if secrets.own.secrets:
                 run = Run(tool, action, source="python")
@@ -132,6 +134,7 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
             if isinstance(error, ToolbenchError):
                 result["state"] = "invalid"
     result["seconds"] = perf_counter() - began
+    secrets.include(Redactor(read, shortest=1))
     return _hidden(result, secrets.redactor)
 
 
