@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from toolbench.mcp.wire.messages import NoiseError, mend, message_in
+from toolbench.mcp.wire.messages import NoiseError, mended, message_in
 from toolbench.mcp.wire.stdio import Lines
 
 
@@ -103,7 +103,7 @@ class TestMend:
     def test_a_batch_becomes_its_messages(self):
         """A list of messages is each of them."""
         batch = b"[" + message(id=1, result={}) + b"," + message(id=2, result={}) + b"]"
-        assert [m["id"] for m in mend(batch)] == [1, 2]
+        assert [answer.id for answer in mended(batch)] == [1, 2]
 
     @pytest.mark.parametrize(
         "line",
@@ -114,8 +114,8 @@ class TestMend:
     )
     def test_what_is_no_unicode_becomes_a_replacement(self, line):
         """One bad character costs one character, not the message."""
-        (mended,) = mend(line)
-        assert mended["result"]["text"] == "a\ufffdb"
+        (answer,) = mended(line)
+        assert answer.result["text"] == "a\ufffdb"
 
     @pytest.mark.parametrize(
         ("result", "kind"),
@@ -123,9 +123,9 @@ class TestMend:
     )
     def test_a_result_that_is_no_object_becomes_an_error(self, result, kind):
         """The caller gets an answer that says what kind came, and does not wait for ever."""
-        (mended,) = mend(message(id=7, result=result))
-        assert mended["id"] == 7
-        assert f"result is {kind}, not" in mended["error"]["message"]
+        (answer,) = mended(message(id=7, result=result))
+        assert answer.id == 7
+        assert f"result is {kind}, not" in answer.error.message
 
     @pytest.mark.parametrize(
         ("error", "code", "text"),
@@ -141,31 +141,33 @@ class TestMend:
     )
     def test_an_error_gets_a_code_and_a_message(self, error, code, text):
         """The caller gets the server's words, and does not wait for ever."""
-        (mended,) = mend(message(id=7, error=error))
-        assert (mended["id"], mended["error"]["code"]) == (7, code)
-        assert mended["error"]["message"] == text
+        (answer,) = mended(message(id=7, error=error))
+        assert (answer.id, answer.error.code) == (7, code)
+        assert answer.error.message == text
 
     def test_a_byte_order_mark_is_left_out(self):
         """Programs of Windows write it before their first line."""
-        (mended,) = mend(b"\xef\xbb\xbf" + message(id=7, result={}))
-        assert mended["id"] == 7
+        (answer,) = mended(b"\xef\xbb\xbf" + message(id=7, result={}))
+        assert answer.id == 7
 
     def test_what_is_nested_too_deeply_is_answered_as_an_error(self):
-        """The id is found without reading the rest."""
+        """The id is found without reading the rest. What Python reads is read, however deep it is."""
         deep = b'{"jsonrpc":"2.0","id":"x","result":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-        (mended,) = mend(deep)
-        assert mended["id"] == "x"
-        assert "nested too deeply" in mended["error"]["message"]
+        (answer,) = mended(deep)
+        assert answer.id == "x"
+        assert "nested too deeply" in answer.error.message
+        (answer,) = mended(message(id=7, result={"a": json.loads("[" * 300 + "]" * 300)}))
+        assert answer.id == 7 and answer.result["a"]
 
     def test_an_integer_that_python_does_not_read_is_answered_as_an_error(self):
         """Python reads 4,300 digits; a call whose answer has more must not wait for ever."""
         line = b'{"jsonrpc":"2.0","id":7,"result":{"n":' + b"9" * 4_301 + b"}}"
-        (mended,) = mend(line)
-        assert mended["id"] == 7
-        assert "too many digits" in mended["error"]["message"]
+        (answer,) = mended(line)
+        assert answer.id == 7
+        assert "too many digits" in answer.error.message
 
     @pytest.mark.parametrize("line", [b"hello", b"{}", b"3", b'[1, "a"]', b"\xff\xfe"])
     def test_anything_else_is_noise(self, line):
         """What is no message is not guessed at."""
         with pytest.raises(NoiseError):
-            list(mend(line))
+            mended(line)
