@@ -40,6 +40,8 @@ def rows(text):
     return {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
 
 
+# Of these much is sent
+MUCH = ("endless-pages", "flood", "huge")
 MODES, TOOLS = map(
     rows, (ROOT / "docs" / "mcp-failures.md").read_text("utf-8").split("## Calling a tool")
 )
@@ -47,9 +49,15 @@ MODES, TOOLS = map(
 
 def each(names, transport):
     """The ways of *transport* and those of *names* that can be tried so."""
-    ways = [way for way in seen.WAYS if way.startswith(transport)]
-    cases = [(way, name) for way in ways for name in names if seen.can_be_tried(name, way)]
-    return {"argvalues": cases, "ids": [f"{name} over {way}" for way, name in cases]}
+    cases = []
+    for way in seen.WAYS:
+        for name in names:
+            if way.startswith(transport) and seen.can_be_tried(name, way):
+                marks = ()
+                if name in MUCH:
+                    marks = pytest.mark.slow
+                cases.append(pytest.param(way, name, id=f"{name} over {way}", marks=marks))
+    return {"argvalues": cases}
 
 
 def check(row, way, text):
