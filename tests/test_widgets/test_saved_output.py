@@ -74,6 +74,9 @@ class TestSignOfLife:
         [kept] = updates(kernel, request)
         assert "from add import create_tools" in kept["text/html"]
         assert card["text/plain"].startswith("Wrote the package")
+        lines = f"{self.LINE}\n{self.LINE}".format(folder=tmp_path / "p")
+        # Of two in a cell the first one has no view
+        assert updates(kernel, displays(kernel, lines)[0])[0] == {"text/plain": ""}
         _, shown = displays(kernel, self.LINE.format(folder=tmp_path / "p"), stdin=False)
         assert "Reading" not in str(shown)
 

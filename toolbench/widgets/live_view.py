@@ -256,6 +256,8 @@ def announced(text: str) -> Iterator[None]:
     publisher = _publisher()
     # A notebook that runs without a page gets no more outputs
     if publisher is not None and can_ask_in_cell():
+        # An earlier line of the cell may have shown one, and no view
+        shown_views.withdraw()
         shown_views.announcement = output = CellOutput(publisher)
         html = f'<div style="{TEXT_FONT};{REMARK}" role="status">{escape(text)}</div>'
         output.show({"text/plain": text, "text/html": html})
