@@ -122,6 +122,9 @@ def test_a_table_and_a_list_of_objects_have_three_forms(monkeypatch):
         _saved(rows, form="parquet")
     with pytest.raises(ToolbenchError, match=r"written as JSON: save it as CSV\. .* unique"):
         _saved(pd.DataFrame([[1, 2]], columns=["a", "a"]), form="json")
+    labelled = pd.DataFrame({SECRET: [1]}, index=pd.Index([1], name=SECRET))
+    with pytest.raises(ToolbenchError, match="cannot insert <secret-hidden>"):
+        _saved(labelled, SECRET, form="json")
     # It has one form
     assert _saved("text", form="csv") == {"result.txt": b"text"}
 

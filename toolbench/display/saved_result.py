@@ -121,7 +121,7 @@ def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> Saved
             text = _json_of(table)
         except (ValueError, TypeError) as error:
             # Two columns of one name, or a column of bytes
-            raise _unwritten(error, "JSON: save it as CSV") from error
+            raise _unwritten(error, "JSON: save it as CSV", redactor) from error
         content = _written(text, redactor)
         if len(content) > most:
             raise _too_large(most)
@@ -143,12 +143,13 @@ def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> Saved
         raise ToolbenchError(msg) from error
     except (ValueError, TypeError) as error:
         # A column with values of several types
-        raise _unwritten(error, "Parquet: save it as CSV or JSON") from error
+        raise _unwritten(error, "Parquet: save it as CSV or JSON", redactor) from error
     return SavedFile("result.parquet", "application/vnd.apache.parquet", buffer.getvalue())
 
 
-def _unwritten(error: Exception, form: str) -> ToolbenchError:
-    why = shorten(sentence(error), _WHY)
+def _unwritten(error: Exception, form: str, redactor: Redactor) -> ToolbenchError:
+    # It may name a column
+    why = shorten(redactor.text(sentence(error)), _WHY)
     return ToolbenchError(f"This table cannot be written as {form}. {why}")
 
 
