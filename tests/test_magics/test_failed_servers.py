@@ -61,7 +61,7 @@ def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
     (tmp_path / "mcp" / "server").mkdir(parents=True)
     (tmp_path / "mcp" / "server" / "__init__.py").touch()
     server = tmp_path / "old.py"
-    server.write_text(OLD)
+    server.write_text("import sys\nprint(*range(999), sep='\\n', file=sys.stderr)\n" + OLD)
     with pytest.raises(ServerError) as caught:
         mcp(connecting("old", {"command": sys.executable, "args": [str(server)]}))
     assert ADVICE in str(caught.value)
@@ -71,7 +71,11 @@ def test_that_cannot_import_mcp_needs_its_own_environment(mcp, tmp_path):
     assert "Traceback" not in row[-1]
     assert len(row[-1]) < 300
     assert ADVICE in repr(mcp("list old")).replace("\n", " ")
-    assert any("Traceback" in line for (line,) in mcp("log old --stderr").rows)
+    listing = mcp("log old --stderr")
+    assert any("Traceback" in line for (line,) in listing.rows)
+    # The last ones are shown, and how many there are
+    assert f"The last 200 of {len(listing.rows):,} lines." in repr(listing)
+    assert len(repr(listing).splitlines()) < 220
 
 
 def test_that_was_not_found_has_a_short_note(mcp):

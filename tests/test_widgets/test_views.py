@@ -399,6 +399,23 @@ class TestHistoryView:
         assert table_of(view).compared == []
         assert BOTH in shown(view)
 
+    def test_compares_a_result_that_is_kept_in_part_as_text(self):
+        """The beginning of a long JSON text is no object: beside one, each of its marks would differ."""
+
+        @tool
+        def listed(n: int) -> list[dict[str, int]]:
+            """List n objects."""
+            return [{"x": k} for k in range(n)]
+
+        for n in (2, 60_000):
+            run_tool(listed, n=n)
+        view = opened(ToolPanel(listed), "History")
+        for row in table_of(view).rows:
+            send(table_of(view), {"compare": row[0]})
+        result = text_of(shown(view)).partition("Result")[2]
+        assert '+     "x": 2' in result
+        assert "\\" not in result
+
     def test_runs_again_with_the_secret_that_is_typed(self):
         """It is not in the record: *Load* leaves it where it is, and *Run again* sends it."""
         sent = []

@@ -207,14 +207,19 @@ def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listin
 
 
 def lines(session: "MCPServerSession", what: str) -> Listing:
-    """Return a table of the lines of a server's `log` or `stderr`."""
-    rows = []
+    """Return a table of the lines of a server's `log` or `stderr`; the last ones are shown."""
+    rows: list[tuple[object, ...]] = []
     for line in getattr(session, what):
         if isinstance(line, str):
             # Its colours
             line = STYLE.sub("", line)
         rows.append((line,))
-    return Listing((f"{what} of {session.name}",), rows, "Nothing so far.")
+    columns = (f"{what} of {session.name}",)
+    listing = Listing(columns, rows, "Nothing so far.")
+    if len(rows) > _LAST:
+        note = f"The last {_LAST} of {len(rows):,} lines. The value of the line has all in .rows."
+        listing.overview = Listing(columns, rows[-_LAST:], notes=[note])
+    return listing
 
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":
@@ -279,6 +284,8 @@ def _why(session: "MCPServerSession") -> str:
     return f"{session.name} ({status_words(session.status)}): {reason}\n{again}"
 
 
+# Lines of a log: thousands would make a notebook that nobody can scroll
+_LAST = 200
 # Rows; the last has the tools of all other groups
 _ROWS = 20
 # Characters of a name in the table of groups

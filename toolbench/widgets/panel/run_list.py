@@ -287,7 +287,11 @@ def compared_html(first: RunRecord, second: RunRecord) -> Html:
     """Return what differs between the arguments and the results of two runs, the earlier one first."""
     earlier, later = sorted((first, second), key=lambda record: record.started)
     asked = differences(dict(earlier.arguments), dict(later.arguments))
-    given = differences(value_of(earlier.observation), value_of(later.observation))
+    before, after = value_of(earlier.observation), value_of(later.observation)
+    if isinstance(before, str) != isinstance(after, str):
+        # JSON that is cut off, as a long one is kept, is a string: beside an object all of it differs
+        before, after = earlier.observation.text, later.observation.text
+    given = differences(before, after)
     title = f"{_state_of(earlier)} → {_state_of(later)}"
     cards = (
         Card("Arguments", _found_html(asked, "The same arguments."), title),
