@@ -8,7 +8,7 @@ import { button, copyButton, iconButton, rename } from "./copy_button";
 import { openFully } from "./fullview";
 import { say as notify } from "./notices";
 import { allIn } from "./ours";
-import { RESULT, SAVE, saveForms, saveWhole } from "./saving";
+import { ICONS, RESULT, SAVE, saveForms, saveWhole } from "./saving";
 import { hasLevels, openLevels } from "./tree";
 import { viewSwitch } from "./views";
 
@@ -68,7 +68,7 @@ function toolbar(body: HTMLElement): HTMLElement {
 }
 
 function sayNoKernel(body: HTMLElement): void {
-  notify(body.closest(CARD)?.querySelector(BAR) ?? body, NO_KERNEL);
+  notify(body.closest(CARD)?.querySelector(ICONS) ?? body, NO_KERNEL);
 }
 
 /**

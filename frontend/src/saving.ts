@@ -13,7 +13,8 @@ export const SAVE = ".toolbench-save";
 export const RESULT = "[data-toolbench-whole]";
 
 const CARD = "[data-toolbench-card]";
-const BAR = "[data-toolbench-bar]";
+/** The icons of a card; what is said of it stands after them, in the card's bar. */
+export const ICONS = "[data-toolbench-bar] > .toolbench-tools";
 
 /** The answer of the kernel to the question for a card: its files, or why there are none. */
 interface Files {
@@ -47,7 +48,7 @@ export async function saveWhole(save: HTMLButtonElement): Promise<boolean> {
 }
 
 async function saveFrom({ model, models: kernel }: Kernel, save: HTMLButtonElement, card: Element): Promise<boolean> {
-  const bar = card.querySelector(BAR) ?? save;
+  const icons = card.querySelector(ICONS) ?? save;
   const whole = card.closest<HTMLElement>(RESULT);
   const id = newId();
   const question = {
@@ -56,10 +57,10 @@ async function saveFrom({ model, models: kernel }: Kernel, save: HTMLButtonEleme
     card: [...(whole?.querySelectorAll(CARD) ?? [])].indexOf(card),
     form: save.dataset.form ?? "",
   };
-  sayNothing(bar);
+  sayNothing(icons);
   const isFiles = (news: Partial<Files>): boolean => news.save === id && !("file" in news);
   const found = (await ask<Files>(model, kernel, question, isFiles))?.content;
-  if (found?.problem) say(bar, found.problem);
+  if (found?.problem) say(icons, found.problem);
   for (const [file, { name, type, size }] of (found?.files ?? []).entries()) {
     const parts: DataView<ArrayBuffer>[] = [];
     for (let begin = 0; begin < size; ) {
@@ -87,7 +88,11 @@ export function saveForms(title: string, noKernel: () => void): HTMLElement {
   head.textContent = "▾";
   for (const form of ["CSV", "JSON", "Parquet"]) {
     const save = button(form, `Save as ${form}: ${title}`, () => {
-      void saveWhole(save).then((isSaved) => isSaved || noKernel());
+      void saveWhole(save).then((isSaved) => {
+        if (menu.contains(document.activeElement)) head.focus();
+        menu.open = false;
+        if (!isSaved) noKernel();
+      });
     });
     save.classList.add(SAVE.slice(1));
     save.dataset.form = form.toLowerCase();

@@ -234,7 +234,7 @@ class TestLayout:
 
     @pytest.mark.long
     def test_in_a_narrow_window(self, lab: NotebookPage) -> None:
-        """"Copy call" is beside Run when the run has ended, and has a line below while it runs."""
+        """*Copy call* is beside Run when the run has ended, and has a line below while it runs."""
         with opened(lab, WIDE) as explorer:
             explorer.run(until="lent")
             lab.tab.page.set_viewport_size({"width": 480, "height": 900})

@@ -419,6 +419,13 @@ def a_part_of_a_table_says_so_and_is_saved_whole(lab: NotebookPage, page: Locato
     assert lines[-2:] == ['39999,19999.5,"late, ""again"""', ""]
     assert len(lines) == 40_002
     expect(save).to_have_text("Save")
+    # It is not installed here. The sentence stands in the bar: below it, the two cards would be askew
+    card.locator("summary[aria-label^='Save as']").click()
+    card.get_by_role("button", name="Parquet").click()
+    problem = card.locator("[data-toolbench-bar]").get_by_role("alert")
+    expect(problem).to_contain_text("Parquet needs pyarrow, which is not installed")
+    expect(card.locator(".toolbench-forms")).not_to_have_attribute("open", "")
+    assert problem.bounding_box()["y"] < card.get_by_label("Filter rows").bounding_box()["y"]
 
 
 def a_result_is_completed_with_the_change_that_shows_it(page: Locator) -> None:
