@@ -55,11 +55,13 @@ def test_exported_packages_pass_and_its_agent_runs_them(sdk, tmp_path):
     folders = []
     with new_notebook() as notebook:
         for one in TOOLS:
+            first = notebook.shell.execution_count
             notebook.run(*one.cells)
+            tool, folder = notebook[one.variable], tmp_path / one.variable
             for arguments in one.calls:
-                run_tool(notebook[one.variable], arguments)
-            folder = tmp_path / one.variable
-            folders.append(export_package(notebook[one.variable], folder, openhands=True))
+                run_tool(tool, arguments)
+            cells = [first + place for place in one.taken]
+            folders.append(export_package(tool, folder, cells=cells, openhands=True))
     # What one of the tools needs
     others = ("pyyaml", "regex")
     into = ("--python", str(sdk))
