@@ -13,9 +13,9 @@ MINUTE = 60
 
 
 @pytest.fixture(scope="module")
-def binder():
+def binder(tmp_path_factory):
     """Binder's packages, and ours as a reader installs it, in an environment of their own."""
-    home = ROOT / "build" / "binder"
+    home = tmp_path_factory.mktemp("binder")
     uv("venv", "--clear", "--python", sys.executable, str(home), untested=UNTESTED)
     python = str(home / "bin" / "python")
     requirements = ("-r", "binder/requirements.txt")
