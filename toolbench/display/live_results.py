@@ -10,15 +10,14 @@ from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation, redactor_of
 from toolbench.display.escape import Html
 from toolbench.display.observations import (
-    json_of,
     observation_text,
     result_html,
-    table_of,
+    whole_table,
     without_secrets,
 )
 from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.table_query import TableQuery
-from toolbench.display.tables import Frame, returned_frame
+from toolbench.display.tables import Frame
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 # Characters of a result that make its key
@@ -60,7 +59,7 @@ class LiveResults:
         for block in shown.content:
             if isinstance(block, TextContent):
                 text += block.text[: _READ - len(text)]
-        return self._keep(text, observation, redactor, _table_of)
+        return self._keep(text, observation, redactor, whole_table)
 
     def keep_report(self, report: Any, table_of: Callable[[Any], Frame]) -> str:
         """Return the key of *report*, whose rows `table_of(report)` has. It has no secrets."""
@@ -122,15 +121,6 @@ class LiveResults:
             return None
         source, kept = found
         return saved_files(source, kept.redactor, for_model=for_model, form=form)
-
-
-def _table_of(observation: Observation, redactor: Redactor) -> Frame | None:
-    frame = returned_frame(observation)
-    if frame is not None:
-        return frame
-    # Its JSON has no secrets any more
-    shown = without_secrets(observation, redactor)
-    return table_of(shown, json_of(shown))
 
 
 live_results = LiveResults()

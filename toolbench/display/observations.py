@@ -406,6 +406,18 @@ def table_of(observation: Observation, value: Any) -> Frame | None:
     return frame
 
 
+def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
+    """Return the result of *observation* as a table with all its rows; None if it is none.
+
+    A table of a library still has its secrets; the objects in JSON have none that *redactor* hides.
+    """
+    frame = returned_frame(observation)
+    if frame is not None:
+        return frame
+    shown = without_secrets(observation, redactor)
+    return table_of(shown, json_of(shown))
+
+
 def json_of(observation: Observation) -> Any:
     """Return the object or list in the text of *observation*, if this is JSON; else None.
 

@@ -16,16 +16,15 @@ from toolbench.display.caps import shorten
 from toolbench.display.images import Image, read_image
 from toolbench.display.object_table import ObjectTable
 from toolbench.display.observations import (
-    json_of,
     person_content,
     read_by_model,
-    table_of,
     unread_data,
     visualized,
+    whole_table,
     without_secrets,
 )
 from toolbench.display.render import to_text
-from toolbench.display.tables import Frame, as_frame, index_name, returned_frame
+from toolbench.display.tables import Frame, as_frame, index_name
 from toolbench.errors import ToolbenchError
 from toolbench.install_commands import how_to_install
 from toolbench.redaction.redactor import Redactor
@@ -70,13 +69,11 @@ def saved_files(
     Raises:
         ToolbenchError: If the result is larger, or cannot be saved in this form.
     """
-    shown = without_secrets(observation, redactor)
     if form:
-        table = returned_frame(observation)
-        if table is None:
-            table = table_of(shown, json_of(shown))
+        table = whole_table(observation, redactor)
         if table is not None:
             return [_table_file(table, form, redactor, most)]
+    shown = without_secrets(observation, redactor)
     if for_model:
         files = _files_of(read_by_model(shown), redactor, most)
     elif type(shown).visualize is not Observation.visualize:
