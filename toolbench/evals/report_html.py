@@ -28,6 +28,7 @@ from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.llm.read import read_message
 from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
 from toolbench.values import json_text
 from toolbench.wording import counted, duration
 
@@ -238,7 +239,8 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
 def comparison_html(trial: Trial, report: "EvalReport") -> Html:
     """Return how an answer differs from its case: in words, and each expected call beside that sent."""
     html = "".join(notice(text, "danger") for text in trial.problems)
-    expected = [_hidden(call, trial, report) for call in trial.case.calls]
+    redactor = redactor_of(trial.case, [], report.tools)
+    expected = [_hidden(call, report, redactor) for call in trial.case.calls]
     sent: list[SentCall] = []
     for call in trial.calls:
         tool = report.tools.get(call["name"])
@@ -314,10 +316,9 @@ def _argument(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, An
     return json_html(value) + remark
 
 
-def _hidden(call: ExpectedCall, trial: Trial, report: "EvalReport") -> ExpectedCall:
-    """Return *call*, which was expected, with its secrets hidden."""
+def _hidden(call: ExpectedCall, report: "EvalReport", redactor: Redactor) -> ExpectedCall:
+    """Return *call*, which was expected, with its secrets hidden, and those that *redactor* hides."""
     hidden = secrecy_of(report.tools.get(call.name)).hide(call.arguments)[0]
-    redactor = redactor_of(trial.case, [], report.tools)
     return ExpectedCall(call.name, redactor.value(hidden))
 
 
