@@ -130,7 +130,7 @@ class Table {
   }
 
   get partOfRows(): string {
-    return part(this.#rows.length, Number(this.#element.dataset.toolbenchTable), "rows");
+    return part(this.#rows.length, this.#size, "rows");
   }
 
   get #partOfColumns(): string {
@@ -139,6 +139,11 @@ class Table {
 
   get #size(): number {
     return Number(this.#element.dataset.toolbenchTable);
+  }
+
+  /** Whether all rows are shown, in the order of the table. */
+  get #isPlain(): boolean {
+    return this.#sort === null && !this.#filter?.words;
   }
 
   #newFilter(): RowFilter {
@@ -152,17 +157,15 @@ class Table {
   /** What the page has itself, filtered and sorted; where a kernel may have more, all rows of the table. */
   #own(): Shown {
     const rows = matching(this.#rows, this.#filter?.words ?? "", this.#names);
-    const isAll = this.#sort === null && !this.#filter?.words;
-    if (isAll && this.#key) return { count: this.#size, rows: [...rows] };
+    if (this.#isPlain && this.#key) return { count: this.#size, rows: [...rows] };
     return { count: rows.length, rows: this.#sort ? sorted(rows, ...this.#sort, this.#looks) : rows };
   }
 
   /** Show the rows that match the filter, in their order: those of the kernel, or of the page if it does not answer. */
   async #pass(): Promise<void> {
     const version = (this.#version += 1);
-    const isPlain = this.#sort === null && !this.#filter?.words;
-    if (!this.#key || isPlain || this.#isLate) this.#show(this.#own());
-    if (!this.#key || isPlain || this.#isAsking) return; // what is asked for now is asked again then
+    if (!this.#key || this.#isPlain || this.#isLate) this.#show(this.#own());
+    if (!this.#key || this.#isPlain || this.#isAsking) return; // what is asked for now is asked again then
     this.#isAsking = true;
     const late = setTimeout(() => {
       this.#isLate = true;
@@ -190,8 +193,7 @@ class Table {
 
   /** Say how many rows are shown, and of which. */
   #say(): void {
-    const isPlain = this.#sort === null && !this.#filter?.words;
-    const isOfPart = this.partOfRows !== "" && (!this.#key || (this.#isLate && !isPlain));
+    const isOfPart = this.partOfRows !== "" && (!this.#key || (this.#isLate && !this.#isPlain));
     const rows = isOfPart ? `in the ${this.partOfRows}` : `of ${number(this.#size)} rows`;
     const sorted = this.#sort && isOfPart ? ", sorted among themselves" : "";
     const note = isOfPart && this.#key ? ", the others are searched…" : "";
@@ -210,8 +212,7 @@ class Table {
     const answer = await askRows({ ...this.#question(begin, KEPT), filter: "", sort: null });
     this.#rows.push(...(answer?.rows ?? []));
     if (!answer || this.#rows.length >= this.#size) this.#key = ""; // no kernel has more
-    const isPlain = this.#sort === null && !this.#filter?.words;
-    if (isPlain || !this.#key) await this.#pass();
+    if (this.#isPlain || !this.#key) await this.#pass();
   }
 
   /** Ask the kernel for the rows from *begin* to *end* that the page does not have. */
