@@ -3,6 +3,8 @@
 // A row is `<div>key: value</div>`, or `<details>` with the key and the size in its summary and the
 // rows of the inner level in a `<div>`. A `<span>` among rows says how many were left out.
 
+import { part } from "./listbox";
+
 const TREE = "[data-toolbench-json]";
 const MOST = 3000; // values of a tree that is drawn here
 const OPEN = 2; // levels that are open at first
@@ -117,33 +119,26 @@ function leafText(part: Part): string {
   return part.startsWith('"') ? `"${unquoted(part)}"` : part;
 }
 
-function drawPart(part: Part, key: string | undefined, depth: number, room: { left: number }): HTMLElement {
+function drawPart(value: Part, key: string | undefined, depth: number, room: { left: number }): HTMLElement {
   room.left -= 1;
-  const label = key === undefined ? [] : [spanOf(key, "toolbench-key"), ": "];
-  if (typeof part === "string" || part.items.length === 0) {
+  const label = key === undefined ? [] : [part("toolbench-key", key), ": "];
+  if (typeof value === "string" || value.items.length === 0) {
     const row = document.createElement("div");
-    row.append(...label, leafText(part));
+    row.append(...label, leafText(value));
     return row;
   }
   const [row, head, children] = [document.createElement("details"), document.createElement("summary"), document.createElement("div")];
-  const size = `${part.items.length.toLocaleString("en-US")}${part.isCut ? " …" : ""}`;
-  head.append(...label, spanOf(part.isList ? `[${size}]` : `{${size}}`, "toolbench-size"));
+  const size = `${value.items.length.toLocaleString("en-US")}${value.isCut ? " …" : ""}`;
+  head.append(...label, part("toolbench-size", value.isList ? `[${size}]` : `{${size}}`));
   row.open = depth < OPEN;
-  for (const [index, [name, item]] of part.items.entries()) {
+  for (const [index, [name, item]] of value.items.entries()) {
     if (room.left <= 0) {
-      children.append(spanOf(`… ${(part.items.length - index).toLocaleString("en-US")} values left out …`, "toolbench-size"));
+      children.append(part("toolbench-size", `… ${(value.items.length - index).toLocaleString("en-US")} values left out …`));
       break;
     }
     children.append(drawPart(item, name, depth + 1, room));
   }
-  if (part.isCut && room.left > 0) children.append(spanOf("… the rest is left out …", "toolbench-size"));
+  if (value.isCut && room.left > 0) children.append(part("toolbench-size", "… the rest is left out …"));
   row.append(head, children);
   return row;
-}
-
-function spanOf(text: string, kind: string): HTMLElement {
-  const span = document.createElement("span");
-  span.className = kind;
-  span.textContent = text;
-  return span;
 }
