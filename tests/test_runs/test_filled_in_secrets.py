@@ -238,6 +238,10 @@ class TestWhereItIs:
         finish(panel)
         assert "from the environment variable TRACKER" in page(panel)
         assert VALUE not in page(panel)
+        earlier = panel.tabs.widget.children[0]
+        panel.staleness.reload()
+        assert earlier.comm is None
+        assert "from the environment variable TRACKER" in page(panel)
         panel.close()
 
     def test_a_sweep_asks_before_its_calls(self, monkeypatch):

@@ -59,10 +59,13 @@ class PanelTabs:
     def renew(self) -> None:
         """Show the panel's new form; the other tabs are made again when they are opened."""
         self.close()
-        _, *others = self.widget.children
+        earlier, *others = self.widget.children
+        secrets, self._secrets = self._secrets, None
         for tab in others:
             tab.children = ()
         self.widget.children = [self._form(), *others]
+        # The box around the earlier form, if it had secrets: the form is not of the panel's parts
+        self._parts.drop([earlier, secrets])
         self.update_titles()
         self.to_form()
 
