@@ -365,6 +365,11 @@ class Run:
         if self._ended is None:
             self._ended = monotonic()
 
+    @property
+    def is_going_on(self) -> bool:
+        """Whether callers wait for the run: it is not over, and not given up."""
+        return not (self.done.is_set() or self.control.is_given_up)
+
     def give_up(self) -> None:
         """Let callers no longer wait for the run: it was stopped, but its call goes on.
 

@@ -196,7 +196,7 @@ class RunReport:
     def is_going_on(self) -> bool:
         """Whether the shown run goes on, perhaps one of an earlier panel."""
         run = self.run
-        return run is not None and not (run.done.is_set() or run.control.is_given_up)
+        return run is not None and run.is_going_on
 
     def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
         """Let `show` show the run of *earlier*; it is of the earlier code if it is not a run of *tool*."""

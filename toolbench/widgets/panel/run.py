@@ -200,7 +200,7 @@ class PanelRuns:
     def is_busy(self) -> bool:
         """Whether a run is active. A run that does not stop after a cancel does not count."""
         run = self.latest
-        return run is not None and not (run.done.is_set() or run.control.is_given_up)
+        return run is not None and run.is_going_on
 
     def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
         """Start *run* and show it; a run that ends at once is shown only when it has ended.
