@@ -52,7 +52,7 @@ class RunRow:
         """The colour of the state."""
         return state_tone(self.record.state, self.record.observation)
 
-    @property
+    @cached_property
     def arguments(self) -> str:
         """The arguments on one line: of a call of the same tool, those that differ from the row above."""
         arguments, above = self.record.arguments, self.above
