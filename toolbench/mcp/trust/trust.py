@@ -6,7 +6,7 @@ from shlex import quote
 from threading import Lock
 from typing import Any
 
-from toolbench.display.escape import visible
+from toolbench.display.escape import on_one_line, visible
 from toolbench.errors import ServerError
 from toolbench.mcp.snapshots.diff import Change, by_severity, changes_between
 from toolbench.mcp.snapshots.schema_diff import same
@@ -240,7 +240,7 @@ class Trust:
         lines = [f"Server {self._server!r} {what} ({counted(len(changes), 'change')})."]
         for change in changes[:_MAX_CHANGES]:
             # The name of a tool is a server's, and may have lines that look like ours
-            lines.append(f"- {visible(' '.join(change.text.split()))}")
+            lines.append(f"- {on_one_line(change.text)}")
         lines.append(f"Check them, then: %mcp approve {quote(self._server)}")
         return "\n".join(lines)
 
