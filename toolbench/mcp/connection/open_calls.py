@@ -216,6 +216,5 @@ class OpenCalls:
         # in the older protocol this is the call that connected, which has ended
         if call is not None and call.token in self._calls:
             return [call]
-        latest_first = list(reversed(self._calls.values()))
-        of_tools = [call for call in latest_first if call.tool is not None]
-        return of_tools + [call for call in latest_first if call.tool is None]
+        latest_first = reversed(self._calls.values())
+        return sorted(latest_first, key=lambda call: call.tool is None)
