@@ -215,9 +215,12 @@ class PickList:
     def pick_first(self, mark: str = "") -> None:
         """Pick the first item, or the first with *mark*, if there is one and no item is picked."""
         with self._lock:
+            if self.picked is not None:
+                return
             for item in self._items:
-                if self.picked is None and mark in ("", item.mark):
+                if mark in ("", item.mark):
                     self._take(item.key)
+                    return
 
     def pick(self, key: str) -> bool:
         """Pick the item with *key*. Return False if there is no such item, else True."""
