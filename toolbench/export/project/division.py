@@ -9,7 +9,7 @@ from toolbench.export.code.code_secrets import check_statement, with_environment
 from toolbench.export.code.needed_statements import LeftOut, Needed, needed_by
 from toolbench.export.code.statements import Statement
 from toolbench.export.code.symbol_names import names_in_code, union
-from toolbench.export.project.imports import SECRETS, check_inner_imports, written_homes
+from toolbench.export.project.imports import check_inner_imports, written_homes
 from toolbench.export.tool_code.tool_parts import ToolParts
 
 RESULTS = frozenset({"observation_of"})
@@ -89,8 +89,6 @@ def divided(
     """
     statements = with_environment(parts[-1].statements)
     homes = frozenset(written_homes(openhands=openhands)) | RESULTS
-    if openhands:
-        homes |= SECRETS
     definition = _joined(part.definition for part in parts)
     implementation = _joined(part.implementation for part in parts)
     create = [part.create for part in parts]

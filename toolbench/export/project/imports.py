@@ -53,11 +53,9 @@ _SDK = {
     **dict.fromkeys(_OF_SDK, "openhands.sdk"),
     **dict.fromkeys(_OF_SDK_TOOL, "openhands.sdk.tool"),
     "Schema": "openhands.sdk.tool.schema",
+    # The SDK has none: a file of the package defines them
+    **dict.fromkeys(("Secret", "secret"), f"{PACKAGE}.secrets"),
 }
-
-
-SECRETS = frozenset({"Secret", "secret"})
-"""The names that `secrets.py` of a package for the SDK defines in the place of toolbench's."""
 
 
 def written_homes(*, openhands: bool) -> Mapping[str, str]:
@@ -124,8 +122,6 @@ def _home(module: str, name: str, *, openhands: bool) -> str:
         return module
     if name in _SDK:
         return _SDK[name]
-    if name in SECRETS:
-        return f"{PACKAGE}.secrets"
     advice = _ADVICE.get(name, _ADVICE[""])
     msg = f"The OpenHands SDK has no `{name}`, which is imported from {module}: {advice}"
     raise ExportError(msg)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from toolbench.export.code.statements import Statement
 from toolbench.export.project.division import RESULTS, Division
-from toolbench.export.project.imports import SECRETS, grouped, import_lines, written_homes
+from toolbench.export.project.imports import grouped, import_lines, written_homes
 from toolbench.export.tool_code.tool_parts import PACKAGE, ToolParts
 
 
@@ -64,7 +64,6 @@ class _Imports:
         self._homes = dict(written_homes(openhands=openhands))
         if openhands:
             self._homes |= dict.fromkeys(RESULTS, f"{package}.results")
-            self._homes |= dict.fromkeys(SECRETS, f"{package}.secrets")
         self._makes_observations = openhands and _makes_observations(division)
 
     def of(self, names: Iterable[str]) -> list[str]:
