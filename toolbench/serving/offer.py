@@ -218,17 +218,15 @@ def _description(tool: AnyTool) -> dict[str, Any]:
         described = {**entry, "name": tool.name}
     else:
         described = tool.to_mcp_tool()
+        if tool.title != tool.name:
+            described.setdefault("title", tool.title)
+        schema = output_schema_of(tool)
+        if schema is not None:
+            described["outputSchema"] = schema
     # Its results are cut: they do not fit the schema
     if tool.max_result_tokens is not None:
         described.pop("outputSchema", None)
-    if entry:
-        return described
-    if tool.title != tool.name:
-        described.setdefault("title", tool.title)
-    schema = output_schema_of(tool)
-    if schema is None:
-        return described
-    return {**described, "outputSchema": schema}
+    return described
 
 
 def _text(described: Mapping[str, Any]) -> bytes:
