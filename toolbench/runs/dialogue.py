@@ -194,10 +194,10 @@ class Dialogue:
         """Keep *answer* for the records, and return what it means."""
         if question.consent is None:
             self._learn(question, answer)
-        if question.consent is None and question.is_recorded:
-            recorded = answer.to(question)
-            for dialogue in self._outward():
-                dialogue.answers.append(recorded)
+            if question.is_recorded:
+                recorded = answer.to(question)
+                for dialogue in self._outward():
+                    dialogue.answers.append(recorded)
         for dialogue in self._outward():
             dialogue.unanswered.remove(question)
         return question.meaning_of(answer)

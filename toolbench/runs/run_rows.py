@@ -12,7 +12,7 @@ from typing import Any
 from toolbench.core.result_limit import tokens_of
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.caps import shorten
-from toolbench.display.escape import visible
+from toolbench.display.escape import on_one_line, visible
 from toolbench.display.observations import read_by_model
 from toolbench.display.page import Tone
 from toolbench.runs.record import RunRecord, state_tone, state_words
@@ -116,7 +116,7 @@ def run_key(record: RunRecord) -> str:
 def arguments_text(arguments: Mapping[str, Any], limit: int = _CELL) -> str:
     """Return *arguments* on one line of at most *limit* characters: `city = 'Paris', days = 3`."""
     pairs = (f"{name} = {clip(value, _LONGEST)}" for name, value in arguments.items())
-    return shorten(visible(" ".join(", ".join(pairs).split())), limit)
+    return shorten(on_one_line(", ".join(pairs)), limit)
 
 
 def _tool_names(records: Sequence[RunRecord]) -> list[str]:
