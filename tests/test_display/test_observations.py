@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from test_display.inert import problems, text_of
-from toolbench import Action, ImageContent, Observation, TextContent
+from toolbench import Action, ImageContent, Observation, TextContent, tool
 from toolbench.core.coercion import ResultObservation
 from toolbench.core.schema import hide_in_views
 from toolbench.display.live_results import observation_bundle
@@ -294,8 +294,8 @@ def test_a_list_of_objects_is_a_table_at_once(items):
         assert len(html) < 200_000
     assert f"total: {items}" in text_of(html) and "next: null" in text_of(html)
     # Also where a model reads something else
-    cut = Observation.from_text(json.dumps(rows))
-    cut._max_tokens = 100
+    give = tool(lambda: Observation.from_text(json.dumps(rows)), name="give", max_result_tokens=100)
+    cut = give.execute(give.action_type())
     assert html.count("data-toolbench-views") == result_html(cut).count("data-toolbench-views") == 1
 
 

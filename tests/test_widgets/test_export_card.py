@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import psutil
 import pytest
 from patience import eventually
 from test_export.notebook import new_notebook
@@ -90,11 +91,10 @@ def test_ends_its_tests(card, package, way):
     write_test(package, "Path('pid').write_text(str(os.getpid())); time.sleep(600)")
     click(buttons(card)["Run its tests"])
     place = package / "pid"
-    process = card._process
-    eventually(lambda: place.is_file() and place.read_text())
+    process = int(eventually(lambda: place.is_file() and place.read_text()))
     if way == "cancel":
         click(buttons(card)["Cancel"])
         eventually(lambda: "cancelled" in page(card))
     else:
         card.close()
-    eventually(lambda: process.returncode is not None)
+    eventually(lambda: not psutil.pid_exists(process))
