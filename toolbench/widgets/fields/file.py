@@ -158,8 +158,10 @@ class File(Line):
     def _chosen(self) -> None:
         file = self._upload.chosen
         if file.content is not None:
-            self.write(base64_of(file.content))
-            self._call_it(file.name)
+            # One message: it may have a large image
+            with self._preview.hold_sync():
+                self.write(base64_of(file.content))
+                self._call_it(file.name)
         else:
             self.clear()
             self._missing = file
