@@ -57,7 +57,7 @@ class RunRow:
         """The arguments on one line: of a call of the same tool, those that differ from the row above."""
         arguments, above = self.record.arguments, self.above
         if above is None or (above.tool, above.address) != (self.record.tool, self.record.address):
-            return arguments_text(arguments)
+            return _arguments_line(arguments)
         changed = {
             name: value
             for name, value in arguments.items()
@@ -65,7 +65,7 @@ class RunRow:
         }
         parts = [f"without {name}" for name in above.arguments if name not in arguments]
         if changed:
-            parts.insert(0, arguments_text(changed))
+            parts.insert(0, _arguments_line(changed))
         elif not parts and arguments:
             parts = ["the same"]
         return shorten(visible(", ".join(parts)), _CELL)
@@ -85,7 +85,7 @@ class RunRow:
         """The text in which a filter looks for its words: all cells, with `tool:` and `state:`."""
         address = self.record.address or ""
         heads = f"{self.record.id} tool:{self.tool} tool:{address} state:{self.state}"
-        arguments = arguments_text(self.record.arguments, limit=_SEARCHED)
+        arguments = _arguments_line(self.record.arguments, limit=_SEARCHED)
         return f"{heads} {arguments} {self.record.result_line}".lower()
 
     @property
@@ -113,7 +113,7 @@ def run_key(record: RunRecord) -> str:
     return f"{session} {number}"
 
 
-def arguments_text(arguments: Mapping[str, Any], limit: int = _CELL) -> str:
+def _arguments_line(arguments: Mapping[str, Any], limit: int = _CELL) -> str:
     """Return *arguments* on one line of at most *limit* characters: `city = 'Paris', days = 3`."""
     pairs = (f"{name} = {clip(value, _LONGEST)}" for name, value in arguments.items())
     return shorten(on_one_line(", ".join(pairs)), limit)
