@@ -110,7 +110,7 @@ def network_advice(
         )
     if any(reason in text for reason in _NO_TLS):
         return f"{host} does not speak TLS. Should the URL begin with http:// instead of https://?"
-    proxy = _proxy(url, variables)
+    proxy = proxy_variable(url, variables)
     if kind == "ProxyError" or (kind == "ConnectError" and proxy):
         return (
             f"the proxy that the variable {proxy or 'HTTPS_PROXY'} names does not let us through "
@@ -141,7 +141,7 @@ def slowness_advice(command: str, seconds: float) -> str:
     return f" If it is only slow, {with_time}."
 
 
-def _proxy(url: str, variables: Mapping[str, str]) -> str:
+def proxy_variable(url: str, variables: Mapping[str, str]) -> str:
     """Return the variable that names the proxy for *url*; empty if there is no proxy."""
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()

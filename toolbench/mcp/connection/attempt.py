@@ -22,6 +22,8 @@ from toolbench.mcp.recording.player import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
 """The servers, by identity, that did not answer a request of the newer protocol."""
+# The step that starts a server
+_STARTS = {"stdio": "process", "memory": "object", "replay": "object"}
 # Seconds between two looks at the time while a person is asked
 _LOOK = 0.1
 
@@ -201,6 +203,26 @@ class Attempt:
         return connection
 
     # --- what is said of a failure ------------------------------------------------------
+
+    def failed_at(self, error: Exception) -> str:
+        """Return the step of connecting at which *error* ended the attempt, as the doctor names it."""
+        connection, messages = self.connection, list(self._inbox.traffic)
+        if connection.protocol_version:
+            return "tools"
+        failure = self._call.http_failure
+        if failure is not None and failure.status in (401, 403):
+            return "authorization"
+        is_redirect = 300 <= self._inbox.http_answer[0] < 400
+        is_reached = (failure is None or failure.is_answer) and not is_redirect
+        if is_reached and any(m.direction == "received" and m.kind != "noise" for m in messages):
+            return "protocol version"
+        if self._entry.url:
+            return "HTTP"
+        if not any(message.direction == "sent" for message in messages):
+            return _STARTS[self._entry.transport]
+        if lost_connection(error) and connection.exit_code is not None:
+            return "process"
+        return "first message"
 
     def explained(self, error: Exception) -> str:
         """Return *error*, which ended the attempt, as a sentence with advice."""

@@ -84,6 +84,8 @@ class Inbox:
         """Writes all messages to a file; None if the session is not recorded."""
         self.authorization_url = ""
         """The page on which the user must authorize now; empty if there is none."""
+        self.http_answer = (0, "")
+        """The HTTP status of the last answer to a message, and its media type."""
         self.ignores_newer = False
         """Whether the server did not answer `server/discover` in time."""
         self.opening = Opening()

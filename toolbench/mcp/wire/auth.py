@@ -48,6 +48,8 @@ class BrowserOAuth(OAuth):
     inbox: Inbox | None = None
     patience = _PATIENCE
     """The seconds that the user has to authorize."""
+    begins_login = True
+    """Whether the user is asked to authorize if the kept tokens do not suffice."""
 
     def __init__(self, url: str, **settings: Any) -> None:
         """Authorize at *url*, with the *settings* of FastMCP's `OAuth`."""
@@ -71,7 +73,14 @@ class BrowserOAuth(OAuth):
                     return
 
     async def redirect_handler(self, authorization_url: str) -> None:
-        """Show *authorization_url* to the user, and open it in the browser."""
+        """Show *authorization_url* to the user, and open it in the browser.
+
+        Raises:
+            ServerError: If no login is begun here.
+        """
+        if not self.begins_login:
+            msg = "the kept token is not taken any more, and no login is begun here"
+            raise ServerError(msg)
         if self.inbox is not None:
             self.inbox.ask_to_authorize(authorization_url)
         # not here: a command in BROWSER may wait until the browser is closed

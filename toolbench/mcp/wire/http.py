@@ -87,6 +87,7 @@ def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.Asy
         if request.method == "GET" and is_stream:
             response.stream = _Notifications(response.stream)
         elif request.method == "POST" and str(request.url) in endpoints:
+            inbox.http_answer = response.status_code, media_type(response)
             response.stream = _Answer(response.stream)
             if response.has_redirect_location:
                 place = response.headers["location"]
@@ -97,7 +98,7 @@ def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.Asy
     settings["headers"] = {**entry.headers, **(settings.get("headers") or {})}
     client = httpx2.AsyncClient(
         auth=settings.pop("auth", None) or auth_of(entry, inbox),
-        verify=_certificates(),
+        verify=certificates(),
         **settings,
     )
     client.event_hooks["response"].append(look)
@@ -140,7 +141,7 @@ class _Notifications(httpx2.AsyncByteStream):
         await self._received.aclose()
 
 
-def _certificates() -> ssl.SSLContext:
+def certificates() -> ssl.SSLContext:
     """Return the context for TLS that httpx2 makes by itself, with the authorities that it trusts.
 
     All clients share one context: reading the authorities takes half of the time of connecting. It
