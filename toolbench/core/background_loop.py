@@ -41,17 +41,20 @@ class _Running:
     thread: int
 
 
-class _Task:
+class Task:
     """The task of one call, as an object that is there before the task is, to cancel it in any case.
 
-    Both methods are called in the background loop.
+    `portal.start(task.run, function)` starts it, and `portal.cancel(task)` cancels it, even if an
+    interrupt came before `start` had returned.
     """
 
     def __init__(self) -> None:
+        """Prepare a task."""
         self._scope: CancelScope | None = None
         self._is_cancelled = False
 
     async def run(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
+        """Await `function(*args)` until the task is cancelled, and return its result."""
         from anyio import CancelScope  # noqa: PLC0415 - asyncio, only for what is async
 
         with CancelScope() as self._scope:
@@ -62,6 +65,7 @@ class _Task:
         raise CancelledError
 
     def cancel(self) -> None:
+        """Cancel the task, at once or when it begins; call this in the background loop."""
         self._is_cancelled = True
         if self._scope is not None:
             self._scope.cancel()
@@ -121,7 +125,7 @@ class Portal:
                 waiting thread cancels it too.
             ToolbenchError: If called from the background loop itself, or while the loop is closed.
         """
-        task = _Task()
+        task = Task()
         future: Future[T] | None = None
         draw = _draw.get()
         try:
@@ -138,9 +142,14 @@ class Portal:
             # Even at KeyboardInterrupt, and even if that came before `start` had returned
             if future is not None:
                 future.cancel()
-            elif (running := self._running) is not None:
-                running.loop.call_soon_threadsafe(task.cancel)
+            else:
+                self.cancel(task)
             raise
+
+    def cancel(self, task: Task) -> None:
+        """Cancel *task* soon, whether it has begun or not; any thread may call this."""
+        if (running := self._running) is not None:
+            running.loop.call_soon_threadsafe(task.cancel)
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:

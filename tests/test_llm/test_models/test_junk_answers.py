@@ -10,7 +10,7 @@ from test_llm.samples import GREP
 from toolbench.errors import ModelError
 from toolbench.llm import parse_tool_calls
 from toolbench.llm.models import Answer, ScriptedModel, Usage
-from toolbench.llm.models.inbox import Ended
+from toolbench.llm.models.inbox import Ended, Request
 from toolbench.llm.models.model import as_answer, numbered
 from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.wire import WIRES
@@ -63,13 +63,22 @@ class _Junk(StreamedModel):
         super().__init__("junk", provider, "junk", place="junk.example")
         self.chunks = chunks
 
-    def _start(self, body):
-        def start(send):
-            for chunk in [*self.chunks, DONE, Ended()]:
-                send(chunk)
-            return lambda: None
+    def _request(self, body):
+        return _Received([*self.chunks, DONE])
 
-        return start
+
+class _Received(Request):
+    """The request that has these *chunks* at once."""
+
+    def __init__(self, chunks):
+        self._chunks = chunks
+
+    def begin(self, send):
+        for chunk in [*self._chunks, Ended()]:
+            send(chunk)
+
+    def close(self):
+        pass
 
 
 def requested(message, provider):

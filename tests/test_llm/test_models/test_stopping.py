@@ -12,6 +12,7 @@ from toolbench import Conversation, tool
 from toolbench.agent import Agent
 from toolbench.errors import ModelStoppedError
 from toolbench.llm.models import CancelToken, as_model
+from toolbench.llm.models.inbox import InLoop, InThread
 from toolbench.runs.control import stop
 from toolbench.runs.perform import start
 from toolbench.runs.run import Run
@@ -106,6 +107,24 @@ class TestStopping:
         with pytest.raises(KeyboardInterrupt):
             model.complete(hello(model))
         join(interrupter)
+        self._ends(model, server)
+
+    def test_by_an_interrupt_before_the_wait_closes_it_too(self, model, server, monkeypatch):
+        """The request has begun, and the thread that will wait for its answer is not there yet."""
+        server.reply(Reply(then="silence", rest=spoken(model.provider, "Late").events))
+
+        def interrupted(begin):
+            def begun(*args, **options):
+                begin(*args, **options)
+                assert server.stalling.wait(PATIENCE)
+                raise KeyboardInterrupt
+
+            return begun
+
+        for kind in (InThread, InLoop):
+            monkeypatch.setattr(kind, "begin", interrupted(kind.begin))
+        with pytest.raises(KeyboardInterrupt):
+            model.complete(hello(model))
         self._ends(model, server)
 
     def test_ends_the_question_which_models_there_are(self, server):

@@ -15,7 +15,7 @@ from toolbench.errors import ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import Provider
 from toolbench.llm.models.faults import causes
-from toolbench.llm.models.inbox import Send, Start, in_loop, in_thread
+from toolbench.llm.models.inbox import InLoop, InThread, Request, Send
 from toolbench.llm.models.model import Price
 from toolbench.llm.models.streamed import StreamedModel
 from toolbench.llm.wire import WIRES
@@ -97,10 +97,10 @@ class ClientModel(StreamedModel):
                 "answer arrives"
             )
 
-    def _start(self, body: Json) -> Start:
+    def _request(self, body: Json) -> Request:
         if self._is_async:
-            return in_loop(partial(self._await_chunks, body))
-        return in_thread(partial(self._read_chunks, body))
+            return InLoop(partial(self._await_chunks, body))
+        return InThread(partial(self._read_chunks, body))
 
     def _read_chunks(self, body: Json, send: Send) -> None:
         stream = self._opened(body)

@@ -10,10 +10,10 @@ from toolbench.llm.message import Provider
 from toolbench.llm.models.clients import ClientModel, wires_of
 from toolbench.llm.models.http import AddressModel
 from toolbench.llm.models.inbox import (
+    InLoop,
+    InThread,
     Send,
     StoppedError,
-    in_loop,
-    in_thread,
     result,
 )
 from toolbench.llm.models.model import (
@@ -184,9 +184,9 @@ class FunctionModel:
             if current_thread() is main_thread():
                 returned = ask()
             else:
-                returned = result(in_thread(lambda send: send(ask())), cancel)
+                returned = result(InThread(lambda send: send(ask())), cancel)
             if isawaitable(returned):
-                returned = result(in_loop(partial(_await, returned)), cancel)
+                returned = result(InLoop(partial(_await, returned)), cancel)
         except StoppedError:
             raise stopped(self.name) from None
         # During the call: the answer is not used

@@ -18,7 +18,7 @@ from toolbench.errors import BodyError, ModelError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import Provider
 from toolbench.llm.models.faults import HttpRefusal, fault_of
-from toolbench.llm.models.inbox import Send, Start, StoppedError, in_loop, result
+from toolbench.llm.models.inbox import InLoop, Request, Send, StoppedError, result
 from toolbench.llm.models.model import Price, stopped
 from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.wire import WIRES, wire_of
@@ -134,7 +134,7 @@ class AddressModel(StreamedModel):
     def _listed(self, cancel: Cancellable) -> Any:
         """Return what the server answers to the question which models it has."""
         try:
-            return result(in_loop(self._list), cancel)
+            return result(InLoop(self._list), cancel)
         except StoppedError:
             raise stopped(self.name) from None
         except Exception as error:
@@ -152,8 +152,8 @@ class AddressModel(StreamedModel):
                 raise _refusal(response, body)
             send(_value_in(body))
 
-    def _start(self, body: Json) -> Start:
-        return in_loop(partial(self._stream, body))
+    def _request(self, body: Json) -> Request:
+        return InLoop(partial(self._stream, body))
 
     async def _stream(self, body: Json, send: Send) -> None:
         url = self._url(self._wire.path or "")

@@ -1,14 +1,13 @@
 """Let a thread wait for the chunks that another thread or the background loop receives."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event
 from typing import Any
 
-from toolbench.core.background_loop import portal
+from toolbench.core.background_loop import Task, portal
 from toolbench.runs.control import Cancellable
 from toolbench.threads import daemon_thread
 
@@ -25,67 +24,88 @@ class Ended:
 
 
 Send = Callable[[Any], None]
-Start = Callable[[Send], Callable[[], object]]
-"""A function that begins to receive: it calls its argument with each chunk, and with `Ended` at
-the end. It returns at once, with a function that closes the request."""
-
 _STOPPED = object()
 
 
-def in_thread(work: Callable[[Send], object]) -> Start:
-    """Return a `Start` that calls `work(send)` in a new thread.
+class Request:
+    """What receives chunks elsewhere: there before it begins, so that an interrupt can close it in any case."""
+
+    def begin(self, send: Send) -> None:
+        """Begin to receive: *send* gets each chunk, and `Ended` at the end. Return at once."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the request, which may have begun or not; return at once."""
+        raise NotImplementedError
+
+
+class InThread(Request):
+    """Calls `work(send)` in a new thread.
 
     Nothing can stop a thread. If the caller stops waiting, the thread is left behind: the next call
     of *send* raises `StoppedError` there, which ends *work*.
     """
 
-    def start(send: Send) -> Callable[[], object]:
-        was_left = Event()
+    def __init__(self, work: Callable[[Send], object]) -> None:
+        """Prepare a call of *work*."""
+        self._work = work
+        self._was_left = Event()
 
+    def begin(self, send: Send) -> None:
+        """See `Request`."""
+        daemon_thread(copy_context().run, self._run, send, name="toolbench-model").start()
+
+    def _run(self, send: Send) -> None:
         def pass_on(item: Any) -> None:
-            if was_left.is_set():
+            if self._was_left.is_set():
                 raise StoppedError
             send(item)
 
-        def run() -> None:
-            try:
-                work(pass_on)
-            except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
-                send(Ended(error))
-            else:
-                send(Ended())
+        try:
+            self._work(pass_on)
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it
+            send(Ended(error))
+        else:
+            send(Ended())
 
-        daemon_thread(copy_context().run, run, name="toolbench-model").start()
-        return was_left.set
-
-    return start
+    def close(self) -> None:
+        """See `Request`."""
+        self._was_left.set()
 
 
-def in_loop(work: Callable[[Send], Awaitable[object]]) -> Start:
-    """Return a `Start` that awaits `work(send)` in the background loop. To close it cancels the task."""
+class InLoop(Request):
+    """Awaits `work(send)` in the background loop. To close it cancels the task."""
 
-    def start(send: Send) -> Callable[[], object]:
-        async def run() -> None:
-            try:
-                await work(send)
-            except Exception as error:  # noqa: BLE001 - the thread that waits raises it
-                send(Ended(error))
-            except BaseException:
-                # The task was cancelled, or the loop is closed
-                send(Ended(ConnectionError("it was closed here")))
-                raise
-            else:
-                send(Ended())
+    def __init__(self, work: Callable[[Send], Awaitable[object]]) -> None:
+        """Prepare a call of *work*."""
+        self._work = work
+        self._task = Task()
 
-        return portal.start(run).cancel
+    def begin(self, send: Send) -> None:
+        """See `Request`."""
+        portal.start(self._task.run, self._run, send)
 
-    return start
+    async def _run(self, send: Send) -> None:
+        try:
+            await self._work(send)
+        except Exception as error:  # noqa: BLE001 - the thread that waits raises it
+            send(Ended(error))
+        except BaseException:
+            # The task was cancelled, or the loop is closed
+            send(Ended(ConnectionError("it was closed here")))
+            raise
+        else:
+            send(Ended())
+
+    def close(self) -> None:
+        """See `Request`."""
+        portal.cancel(self._task)
 
 
-def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
-    """Yield the chunks that *start* receives, as they arrive.
+def received(request: Request, cancel: Cancellable) -> Iterator[Any]:
+    """Yield the chunks that *request* receives, as they arrive.
 
-    The request is always closed at the end, even after an interrupt. After a cancel the caller
+    It is always closed at the end, even after an interrupt while it begins. After a cancel the caller
     does not wait until the request is closed.
 
     Raises:
@@ -96,8 +116,8 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
         raise StoppedError
     inbox: SimpleQueue[Any] = SimpleQueue()
     forget = cancel.on_cancel(lambda: inbox.put(_STOPPED))
-    close = start(inbox.put)
     try:
+        request.begin(inbox.put)
         while True:
             item = inbox.get()
             if item is _STOPPED or cancel.cancelled:
@@ -109,14 +129,12 @@ def received(start: Start, cancel: Cancellable) -> Iterator[Any]:
             yield item
     finally:
         forget()
-        # It may be closed already
-        with suppress(Exception):
-            close()
+        request.close()
 
 
-def result(start: Start, cancel: Cancellable) -> Any:
-    """Return the only item that *start* receives; the errors are those of `received`."""
-    [value] = received(start, cancel)
+def result(request: Request, cancel: Cancellable) -> Any:
+    """Return the only item that *request* receives; the errors are those of `received`."""
+    [value] = received(request, cancel)
     return value
 
 

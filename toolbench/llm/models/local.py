@@ -26,7 +26,7 @@ from toolbench.install_commands import how_to_install
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import Provider
 from toolbench.llm.models.http import AddressModel
-from toolbench.llm.models.inbox import Send, StoppedError, in_thread, result
+from toolbench.llm.models.inbox import InThread, Send, StoppedError, result
 from toolbench.llm.models.local_prompt import (
     Written,
     answer_schema,
@@ -300,7 +300,7 @@ class LlamaProcess:
         with suppress(BrokenPipeError):
             stream.write(json.dumps({**settings, "key": self.key}) + "\n")
             stream.flush()
-        line = result(in_thread(self._read_line), cancel)
+        line = result(InThread(self._read_line), cancel)
         try:
             answer = json.loads(line)
         except ValueError:

@@ -9,7 +9,7 @@ from toolbench.errors import BodyError, ModelError, ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.message import Provider
 from toolbench.llm.models.faults import TRIES, BrokenOffError, fault_of, printable
-from toolbench.llm.models.inbox import Start, StoppedError, pause, received
+from toolbench.llm.models.inbox import Request, StoppedError, pause, received
 from toolbench.llm.models.model import (
     Answer,
     Chunk,
@@ -123,7 +123,7 @@ class StreamedModel:
         conversation = [self._wire.read(message) for message in messages]
         return self._wire.request(self.model, conversation, tools, self._options)
 
-    def _start(self, body: Json) -> Start:
+    def _request(self, body: Json) -> Request:
         raise NotImplementedError
 
     def _pieces(
@@ -134,7 +134,7 @@ class StreamedModel:
         If the request fails and there is to be another try, yield a note, and wait until then.
         """
         try:
-            for chunk in received(self._start(body), cancel):
+            for chunk in received(self._request(body), cancel):
                 yield from so_far.add(chunk)
             so_far.end()
             return
