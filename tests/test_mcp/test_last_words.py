@@ -74,6 +74,27 @@ def test_the_first_cause_is_that_of_the_last_chain():
     assert first_cause([*TRACEBACK, "KeyError: 0", "bye", *chain]) == first_cause(chain)
 
 
+DRAWN = [
+    "[11/29/26] ERROR    Tool 'a' raised an exception   server.py:455",
+    "                    ╭─ Traceback (most recent call last─╮",
+    "                    │ ❱ 120 │   raise ValueError(msg)   │",
+    "                    ╰───────────────────────────────────╯",
+    "                    ValueError: there is no shelf 13",
+    "",
+    "                    The above exception was the direct",
+    "                    cause of the following exception:",
+    "",
+    "                    ╭─ Traceback (most recent call last─╮",
+    "                    ╰───────────────────────────────────╯",
+    "                    ToolError: Error executing",
+]
+
+
+def test_the_first_cause_is_found_in_a_drawn_traceback():
+    """As the official SDK logs it, with rich, which wraps what is between two of them."""
+    assert first_cause(DRAWN) == "ValueError: there is no shelf 13"
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize(
     ("line", "name"),

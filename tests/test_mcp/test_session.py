@@ -438,6 +438,35 @@ class TestEvidence:
         session.call_seconds = PATIENCE
         assert session.tool("t")({}).warnings == []
 
+    def test_of_a_failed_call_is_what_came_on_stderr_and_stdout(self, client, tmp_path):
+        """To the user: of this call alone, and none of it to a model. Success needs no evidence."""
+        path, log = tmp_path / "script", "INFO  Processing request of type CallToolRequest"
+        failed = {"result": {"content": [{"type": "text", "text": "no"}], "isError": True}}
+        refused = {"error": {"code": -32603, "message": "Internal error"}}
+        secret = {"API_TOKEN": "s3cret-token-value"}
+        session = client.connect("s", scripted(path, {}, env=secret))
+        for answer in (failed, refused):
+            steps = [{"stderr": f"{log}\nKeyError: s3cret-token-value"}, "debugging", answer]
+            scripted(path, {"tools/call": [*steps]})
+
+            def seen():
+                observation = session.tool("t")({})
+                assert observation.is_error
+                for item in observation.to_llm_content:
+                    assert "KeyError" not in item.text
+                return len(observation.warnings) == 2 and observation.warnings
+
+            noise, stderr = eventually(seen)
+            assert noise == "The server wrote a line that is not a message: 'debugging'."
+            assert stderr.splitlines() == [
+                "While this call ran, the server wrote to stderr:",
+                "  KeyError: <secret-hidden>",
+            ]
+        scripted(path, {"tools/call": [{"stderr": log}, failed]})
+        assert session.tool("t")({}).warnings == []
+        scripted(path, {"tools/call": [{"stderr": "KeyError"}, {"result": {"content": []}}]})
+        assert session.tool("t")({}).warnings == []
+
     def test_of_noise_on_stdout_is_counted_not_logged(self, client, caplog):
         """Lines that are no messages are kept to look at; no log fills up."""
         server = client.connect("junk", misbehaving("junk-stdout"))

@@ -65,6 +65,8 @@ _READ = 2
 _LONGEST = 1_000
 # Lines of stderr that a person reads
 _MAX_LINES = 10
+# What the older SDK writes of each request, also where a line is wrapped
+_ROUTINE = re.compile(r".*Processing request of type .*|\s+\w+Request\s*")
 # Lines of stderr in which the beginning of a traceback is searched
 _SEARCHED_LINES = 500
 
@@ -119,10 +121,49 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
     if (recorded := recorded_failure(error)) is not None:
         return CallFailedError(*recorded)
     text = inbox.safe_text(sentence(error, call=call))
-    failed = CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"))
+    asides = asides_of(call, inbox)
+    if call.noise and isinstance(root_of(error), CallTimeoutError):
+        # The sentence quotes it
+        del asides[0]
+    failed = CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"), asides)
     if call.http_failure is not None:
         failed.status_code = call.http_failure.status
     return failed
+
+
+def asides_of(call: Call, inbox: "Inbox") -> list[str]:
+    """Return notes for the user on what the server wrote beside messages while the failed *call* ran."""
+    if call.noise:
+        return [f"{about_noise(call.noise)}.", *stderr_of(call, inbox)]
+    return stderr_of(call, inbox)
+
+
+def stderr_of(call: Call, inbox: "Inbox") -> list[str]:
+    """Return a note with the last lines that the server wrote to stderr while *call* ran, if any.
+
+    Other calls that ran meanwhile may have caused some of them.
+    """
+    last, cause = _last_words(inbox, call.stderr_since)
+    if not last:
+        return []
+    lines = ["While this call ran, the server wrote to stderr:"]
+    lines += [f"  {line[:300]}" for line in last]
+    if cause and cause not in map(str.strip, last):
+        lines.append(f"Its first error was {_short(cause)}")
+    return [inbox.safe_text("\n".join(lines))]
+
+
+def _last_words(inbox: "Inbox", since: int) -> tuple[list[str], str]:
+    """Return the last lines of stderr after line number *since*, and the first cause of a traceback.
+
+    Left out is what says nothing: the frames of a drawn traceback, and a line of a log for each request.
+    """
+    wrote = inbox.stderr.last(_SEARCHED_LINES, since=since)
+    last = []
+    for line in wrote:
+        if not (line.strip().startswith(_BOX) or _ROUTINE.fullmatch(line)):
+            last.append(line.rstrip())
+    return last[-_MAX_LINES:], first_cause(wrote)
 
 
 def root_of(error: BaseException) -> BaseException:
@@ -346,8 +387,7 @@ def broken(
         lines.append(
             f"Not JSON-RPC messages on its stdout: {noise}; the first: {inbox.noise[0]!r}."
         )
-    last = inbox.stderr.last(_MAX_LINES, since=stderr_since)
-    cause = first_cause(inbox.stderr.last(_SEARCHED_LINES, since=stderr_since))
+    last, cause = _last_words(inbox, stderr_since)
     if cause and cause not in map(str.strip, last):
         lines.append(f"Its first error was {_short(cause)}")
     advice = import_advice(last) or import_advice([cause])
@@ -372,10 +412,10 @@ _EXCEPTION = re.compile(r"(\w+\.)*\w*(Error|Exception|Exit|Interrupt)\b.*")
 _OF_MCP = re.compile(
     r"(ImportError|ModuleNotFoundError|AttributeError): .*(from|named|module) '?mcp(\.[\w.]+)?'?(\W|$)"
 )
-_LINKS = (
-    "During handling of the above exception, another exception occurred:",
-    "The above exception was the direct cause of the following exception:",
-)
+# The whole line may be wrapped
+_LINKS = ("During handling of the above exception", "The above exception was the direct")
+# How lines of a traceback begin that rich has drawn
+_BOX = ("╭", "│", "╰")
 # `RUST_BACKTRACE=1` is a switch that a message offers
 _NAME = r"(?P<name>(?!ERR_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?!=\d)"
 _ASKED_FOR = [
@@ -423,16 +463,18 @@ def first_cause(lines: Iterable[str]) -> str:
     What an `except` raises is often about something else, and hides the reason.
     """
     first = present = ""
-    is_linked = False
+    is_linked = is_drawn = False
     for line in lines:
         text = line.strip()
-        if text in _LINKS:
+        if text.startswith(_LINKS):
             first, is_linked = first or present, True
-        elif text.startswith("Traceback (most recent call last)"):
+        elif text.lstrip("╭─ ").startswith("Traceback (most recent call last"):
             if not is_linked:
                 first = ""
-            present, is_linked = "", False
-        elif text and not present and not line.startswith((" ", "\t")):
+            present, is_linked, is_drawn = "", False, text.startswith(_BOX)
+        elif not text or present or text.startswith(_BOX):
+            continue
+        elif is_drawn or not line.startswith((" ", "\t")):
             present = text
     return first
 

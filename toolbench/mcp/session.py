@@ -21,7 +21,7 @@ from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
 from toolbench.mcp.elicitation import Answerer, OnProgress, wait_answering
-from toolbench.mcp.errors import CallFailedError, about_noise, call_failed
+from toolbench.mcp.errors import CallFailedError, about_noise, asides_of, call_failed
 from toolbench.mcp.lists.completions import Completions, complete
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt, PromptList
 from toolbench.mcp.lists.resources import MCPResourceObservation, ResourceList, ResourceTemplate
@@ -519,18 +519,22 @@ class MCPServerSession:
             raise
         except Exception as error:
             # Of the SDK, the server or the network
+            await self._inbox.stderr.settled()
             failed = call_failed(error, call, self._inbox)
             if self._inbox.recorder is not None:
                 details = call.token, str(failed), failed.asides
                 self._inbox.recorder.failed(*details, self._inbox.redactor)
             raise failed from error
-        if call.noise:
+        if raw.get("resultType") == "task":
+            raw = await task_result(raw, call, self.connection, self.tasks)
+        if raw.get("isError") is True:
+            await self._inbox.stderr.settled()
+            self._inbox.remarks += asides_of(call, self._inbox)
+        elif call.noise:
             self._inbox.remarks.append(
                 f"{about_noise(call.noise)}. It was left out, but other clients may fail at it: a "
                 "server has to write its log to stderr."
             )
-        if raw.get("resultType") == "task":
-            return await task_result(raw, call, self.connection, self.tasks)
         return raw
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:

@@ -1,7 +1,7 @@
 """A server of the older protocol that says what a JSON file says: `scripted.py FILE`.
 
 The file is read anew for each request. It holds lists of what to write, by method: an object is an
-answer without its id, a text is written as it is, `{"exit": 3, "stderr": "why", "once": FILE}` ends
+answer without its id, a text is written as it is, `{"stderr": "why"}` to stderr, `{"exit": 3, "stderr": "why", "once": FILE}` ends
 the server, with a FILE only until that is there, which it makes. `$NAME` stands for an environment variable,
 `$ID` and `$PROGRESS_TOKEN` for what the request has of that.
 """
@@ -27,5 +27,8 @@ for line in sys.stdin:
                     Path(step["once"]).touch()
                 print(step["stderr"], file=sys.stderr, flush=True)
                 sys.exit(step["exit"])
+            if isinstance(step, dict) and "stderr" in step:
+                print(step["stderr"], file=sys.stderr, flush=True)
+                continue
             answer = {"jsonrpc": "2.0", "id": request["id"]}
             print(step if isinstance(step, str) else json.dumps(answer | step), flush=True)

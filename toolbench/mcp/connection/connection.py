@@ -185,13 +185,19 @@ class Connection:
         start: str = lines.start
         return start
 
-    def broken(self, text: str) -> BrokenError:
-        """Return an error with *text*, the exit code and the last lines of stderr."""
+    def broken(self, text: str, call: Call | None = None) -> BrokenError:
+        """Return an error with *text*, the exit code and the last lines of stderr.
+
+        If the server wrote any during *call*, earlier lines are of another matter.
+        """
+        since, stderr = self.stderr_start, self._inbox.stderr
+        if call is not None and stderr.last(1, since=call.stderr_since):
+            since = max(since, call.stderr_since)
         return broken(
             text,
             exit_code=self.exit_code,
             inbox=self._inbox,
-            stderr_since=self.stderr_start,
+            stderr_since=since,
             unfinished=self.unfinished_line,
             is_process=hasattr(self._transport, "lines"),
             variables=self._entry.env,
@@ -234,6 +240,7 @@ class Connection:
             session = self.session
             if call.before_sending is not None:
                 await call.before_sending()
+            call.stderr_since = self._inbox.stderr.total
             sent = _as_json(params)
             if method == "tools/call":
                 sent["_meta"] = {"progressToken": call.token}

@@ -55,6 +55,8 @@ class Call:
     """What the request repeats for the server: answers to its questions, and its own state."""
     noise: str = ""
     """The first line during the call that was no message; empty if all were messages."""
+    stderr_since: int = 0
+    """The number of lines that the server had written to stderr before the request was sent."""
     on_close: Callable[[], object] = lambda: None
     """A function for the background loop: called when the user disconnects the server."""
     context: Context = field(default_factory=copy_context, repr=False)

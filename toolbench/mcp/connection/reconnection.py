@@ -408,10 +408,7 @@ class ReconnectingConnection:
             # The SDK's
             if not lost_connection(error):
                 raise
-            what = "request"
-            if call is not None and call.tool is not None:
-                what = "call"
-            raise await self._death(connection, what) from error
+            raise await self._death(connection, call) from error
 
     async def live(self, call: Call | None = None) -> Connection:
         """Return the connection; open it again if it was lost.
@@ -455,9 +452,11 @@ class ReconnectingConnection:
             "what the server kept in its session is gone."
         ]
 
-    async def _death(self, connection: Connection, what: str) -> BrokenError:
+    async def _death(self, connection: Connection, call: Call | None) -> BrokenError:
         """Return the error of a request over *connection*, which ended during it."""
-        name = self.inbox.server
+        name, what = self.inbox.server, "request"
+        if call is not None and call.tool is not None:
+            what = "call"
         # Not whether it is still the present one: another call may have connected again already
         if connection.ended_by_us:
             return BrokenError(
@@ -470,5 +469,6 @@ class ReconnectingConnection:
                     await anyio.sleep(0.01)
         return connection.broken(
             f"The connection to server {name!r} broke during the {what}. "
-            f"The next {what} connects again."
+            f"The next {what} connects again.",
+            call,
         )

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from typing import TextIO
 
+import anyio
+
 from toolbench.display.escape import STYLE
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
@@ -87,6 +89,10 @@ _LONGEST_LINE = 4000
 _PIECE = 100_000
 
 
+# Seconds between two looks whether more lines come, and the most looks
+_PAUSE, _LOOKS = 0.01, 5
+
+
 class StderrTail:
     """The last lines on a server's stderr, with secrets hidden.
 
@@ -116,6 +122,8 @@ class StderrTail:
         self._on_line = on_line
         self._on_change = on_change
         self._read = Event()
+        # There is no pipe yet
+        self._read.set()
         self.total = 0
         """The number of all lines, including lines that are not kept."""
 
@@ -128,7 +136,7 @@ class StderrTail:
 
     @property
     def is_read(self) -> bool:
-        """Whether the pipe of the last process is closed and fully read."""
+        """Whether there is no process, or the pipe of the last one is closed and fully read."""
         return self._read.is_set()
 
     @property
@@ -143,6 +151,15 @@ class StderrTail:
             return []
         lines = [STYLE.sub("", line) for line in list(self)[-new:]]
         return [line for line in lines if line.strip()][-count:]
+
+    async def settled(self) -> None:
+        """Wait a moment for lines that a running process has written and that are not read yet."""
+        for _ in range(_LOOKS):
+            before = self.total
+            if not self.is_read:
+                await anyio.sleep(_PAUSE)
+            if self.total == before:
+                return
 
     def add(self, line: str) -> None:
         """Add one line."""
