@@ -3,6 +3,7 @@
 
 import re
 import sys
+from argparse import SUPPRESS
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -260,7 +261,7 @@ def magics() -> Iterator[str]:
 def terms(parser: LineParser) -> Iterator[str]:
     """Give the words and options of a line, each with its help."""
     for action in parser._actions:
-        if action.help and "-h" not in action.option_strings:
+        if action.help not in (None, SUPPRESS) and "-h" not in action.option_strings:
             term = ", ".join(action.option_strings) or action.metavar or action.dest
             yield f"- `{term}`: {action.help.replace('%%', '%')}"
 

@@ -2,6 +2,8 @@ import re
 
 import pytest
 from IPython.core.completer import CompletionContext, provisionalcompleter
+from mcp import server as mcp_server
+from mcp_types import Completion
 
 from toolbench import mcp
 
@@ -221,3 +223,26 @@ class TestTab:
             "register_tool('broken', lambda conv_state=None: 1 / 0)"
         ).raise_error()
         assert complete("%tool broken ") == []
+
+
+def test_offers_prompts_with_their_arguments_and_the_servers_values(shell, complete):
+    """Also of a server whose prompts nobody has listed yet."""
+    server = mcp_server.MCPServer("lib")
+    server.prompt(name="recommend")(_recommend)
+
+    @server.completion()
+    async def values(ref, argument, context):
+        return Completion(values=[f"{argument.value}ad", "two words"])
+
+    with mcp.MCPClient() as client:
+        client.connect("lib", server)
+        assert complete("%mcp prompt li") == []
+        assert complete("%mcp prompt lib re") == ["recommend"]
+        assert complete("%mcp prompt lib recommend mood=x ") == ["pages="]
+        assert complete("%mcp prompt lib recommend mood=s") == ["mood=sad", "mood='two words'"]
+        assert complete("%mcp prompt lib nope x") == []
+    assert complete("%mcp prompt lib re") == []
+
+
+def _recommend(mood: str, pages: str = "100") -> str:
+    return f"A book of {pages} pages for the {mood}."

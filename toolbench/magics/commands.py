@@ -48,13 +48,16 @@ class Argument:
 
         Args:
             names: The name of the word, or the names of the option.
-            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`.
+            offers: What Tab offers, besides `choices`: `tool`, `server`, `prompt`, `prompt argument`, `model`, `source`, `target`.
             settings: What `add_argument` takes. With `type=listed_names`, blanks may stand beside
                 the commas of the value.
         """
         self.names = names
         self.offers = offers
         self.settings = settings
+        if not names[0].startswith("-") and "choices" not in settings:
+            # As the documents write the words of a line
+            settings.setdefault("metavar", names[0].upper())
 
 
 class _Option(argparse.Action):

@@ -14,7 +14,8 @@ from IPython.core.completer import (
     context_matcher,
 )
 
-from toolbench.errors import BodyError
+from toolbench.core.background_loop import portal
+from toolbench.errors import BodyError, ServerError
 from toolbench.jsonschema.node import read
 from toolbench.magics.call_arguments import looks_like_json
 from toolbench.magics.catalog import Catalog
@@ -24,6 +25,7 @@ from toolbench.magics.line import open_json, with_whole_lists
 from toolbench.magics.mcp_magics import MCP
 from toolbench.magics.tool_magics import TOOL, TOOL_CALL
 from toolbench.magics.tools_magics import TOOLS
+from toolbench.mcp.servers import connected
 
 IDENTIFIER = "toolbench.matcher"
 _PARSERS = {parser.prog: parser for parser in (TOOL, TOOL_CALL, MODEL, CHAT)}
@@ -35,6 +37,8 @@ _OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S.*)$")
 _LINE = re.compile(r"(?:^|=\s*)%{1,2}(\w+)\s+(.*\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S[^\n]*)\n(.*)", re.DOTALL)
 _BODY_FORM = re.compile(r"(?<!\S)(?:-f|--format)[ =]?(\w+)")
+# Seconds that a server has for a Tab
+_PATIENCE = 1.0
 # What is known only now, by what an argument offers: the kind of the completions, and the values
 _Known = Mapping[str, tuple[str, Callable[[str], Iterable[str]]]]
 
@@ -104,6 +108,8 @@ def _word(
     offers = parser.offers.get(argument.dest, "")
     if offers == "argument":
         return _keywords(catalog, parser.positional_words(words), words, typed)
+    if offers in ("prompt", "prompt argument"):
+        return _prompt_words(parser.positional_words(words), typed)
     if not set(argument.option_strings).isdisjoint(parser.lists):
         typed = typed.rpartition(",")[2]
     if offers in known:
@@ -135,6 +141,39 @@ def _keywords(
     present = {word.partition("=")[0] for word in words}
     accepted = read(_schema(catalog, names)).names
     return _offer([f"{name}=" for name in accepted if name not in present], typed, "param")
+
+
+def _prompt_words(words: Sequence[str], typed: str) -> SimpleMatcherResult:
+    """Offer the prompts of the server that is first in *words*, or what its prompt there takes.
+
+    A server has one second to list its prompts, or to complete a value.
+    """
+    session = connected.session(words[0])
+    if session is None or not session.is_connected:
+        return _nothing()
+    # Loaded with the session
+    from toolbench.mcp.lists.completions import complete  # noqa: PLC0415
+    from toolbench.mcp.lists.prompts import PromptList  # noqa: PLC0415
+
+    prompts = session.prompts.known_items
+    if prompts is None:
+        try:
+            prompts = PromptList(session.connection, _PATIENCE).items()
+        except ServerError:
+            return _nothing()
+    if len(words) == 1:
+        return _offer([_word_of(prompt.name, "") for prompt in prompts], typed, "value")
+    given = dict(word.split("=", 1) for word in words[2:] if "=" in word)
+    argument, equals, value = typed.partition("=")
+    for prompt in prompts:
+        if prompt.name == words[1] and equals:
+            place = session.connection, _PATIENCE
+            values = portal.call(complete, *place, prompt, argument, value, given)
+            return _offered([f"{argument}={_word_of(one, '')}" for one in values], typed, "value")
+        if prompt.name == words[1]:
+            names = [one.name for one in prompt.arguments if one.name not in given]
+            return _offer([f"{name}=" for name in names], typed, "param")
+    return _nothing()
 
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:

@@ -1,10 +1,10 @@
 """%mcp: connect, list, inspect and disconnect servers."""
 
-from argparse import Namespace
+from argparse import SUPPRESS, Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from json import dumps
-from shlex import quote
+from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import line_magic, magics_class, no_var_expand
@@ -14,7 +14,9 @@ from toolbench import serving, widgets
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ToolNotFoundError
 from toolbench.files import write_named
+from toolbench.jsonschema.node import read
 from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
+from toolbench.magics.call_arguments import fill_in, from_words
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
 from toolbench.magics.line import (
@@ -34,6 +36,7 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.llm.models import Model
     from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.lists.prompts import MCPPromptObservation
     from toolbench.mcp.session import MCPServerSession
     from toolbench.serving.served_tools import Served
 
@@ -93,7 +96,7 @@ class MCPMagics(NotebookMagics):
         """
         client = self.client
         if not client.servers and name not in client.former:
-            msg = f"No server {name!r}. %mcp connect starts one."
+            msg = f"No server {name!r}. %mcp connect starts one, as %mcp connect example does."
             raise ToolNotFoundError(msg)
         return client.server(name)
 
@@ -123,7 +126,18 @@ def _read(magics: MCPMagics, options: Namespace) -> Any:
 
 
 def _prompts(magics: MCPMagics, options: Namespace) -> Listing:
+    if options.words:
+        line = f"%mcp prompt {join([options.name, *options.words])}"
+        MCP.parsers["prompts"].error(f"%mcp prompts lists the prompts; {line} gets one")
     return mcp_listing.prompts(magics.server(options.name))
+
+
+def _prompt(magics: MCPMagics, options: Namespace) -> "MCPPromptObservation":
+    prompts = magics.server(options.name).prompts
+    prompt = prompts.named(options.prompt)
+    arguments = from_words(options.arguments, read(prompt.schema))
+    prompt.check(arguments)
+    return prompts.get(prompt.name, **fill_in(arguments, magics.namespace))
 
 
 def _skills(magics: MCPMagics, options: Namespace) -> Any:
@@ -288,7 +302,27 @@ MCP = Family(
         "read": Command(
             "read a resource, listed or linked to", _read, (SERVER, Argument("uri", help="which"))
         ),
-        "prompts": Command("its prompts", _prompts, (SERVER,)),
+        "prompts": Command(
+            "its prompts",
+            _prompts,
+            (SERVER, Argument("words", nargs="*", default=[], help=SUPPRESS)),
+        ),
+        "prompt": Command(
+            "the messages of a prompt, with its arguments filled in",
+            _prompt,
+            (
+                SERVER,
+                Argument("prompt", offers="prompt", help="the name of a prompt"),
+                Argument(
+                    "arguments",
+                    nargs="*",
+                    default=[],
+                    offers="prompt argument",
+                    metavar="key=value",
+                    help="the value is text; ${name} is a variable of the notebook",
+                ),
+            ),
+        ),
         "skills": Command(
             "its skills; with a SKILL, read it",
             _skills,
@@ -330,7 +364,7 @@ MCP = Family(
             _roots,
             (
                 SERVER,
-                Argument("folders", nargs="*", metavar="DIR", help="the folders"),
+                Argument("folders", nargs="*", default=[], metavar="DIR", help="the folders"),
                 Argument("--none", action="store_true", help="remove all of them"),
             ),
         ),
@@ -358,6 +392,7 @@ MCP = Family(
     description="Connect MCP servers and look at them.",
     default="explore",
     examples=(
+        "%mcp connect example            a server of toolbench, to try",
         "%mcp connect time -- python -m mcp_server_time",
         "%mcp connect docs https://example.com/mcp",
         "%mcp connect notes server       where `server` is a FastMCP object here",
@@ -366,6 +401,7 @@ MCP = Family(
         "%mcp connect time --replay time.jsonl",
         "%mcp record time time.jsonl     from now on",
         "%mcp explore time",
+        "%mcp prompt notes summarize topic=ships",
         "%mcp log time --stderr",
         "%mcp serve                      the tools of this notebook, to agents",
     ),

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any
 
 from pydantic import Field
 
 from toolbench.core.content import Content, describe
 from toolbench.core.schema import hide_in_views
-from toolbench.errors import ServerError
+from toolbench.errors import BodyError, ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.elicitation import Answerer, wait_answering
 from toolbench.mcp.lists.remote_list import RemoteList
@@ -46,6 +47,26 @@ class Prompt:
                 required.append(argument.name)
         return object_of_strings(described, required)
 
+    def check(self, arguments: Iterable[str]) -> None:
+        """Check that *arguments*, the names of the arguments that are given, are those of the prompt.
+
+        Raises:
+            BodyError: If a required argument is missing, or the prompt has none of that name.
+        """
+        given, known = set(arguments), [argument.name for argument in self.arguments]
+        for name in sorted(given - {*known}):
+            way = did_you_mean(name, known) or f" It takes {', '.join(known) or 'none'}."
+            msg = f"Prompt {self.name!r} has no argument {name!r}.{way}"
+            raise BodyError(msg)
+        missing = []
+        for argument in self.arguments:
+            if argument.required and argument.name not in given:
+                about = " ".join(argument.description.split())
+                missing.append(f"{argument.name} ({about})" if about else argument.name)
+        if missing:
+            msg = f"Prompt {self.name!r} needs {', '.join(missing)}."
+            raise BodyError(msg)
+
 
 class MCPPromptObservation(MCPObservation):
     """The messages of a prompt; the content is the blocks of all messages, in order."""
@@ -65,6 +86,21 @@ class PromptList(RemoteList[Prompt]):
     def parse(self, offers: list[Any]) -> list[Prompt]:
         """Return the prompts in *offers*, the rows of the server's list."""
         return read_prompts(offers)
+
+    def named(self, name: str) -> Prompt:
+        """Return the prompt *name* of the list.
+
+        Raises:
+            ToolNotFoundError: If the server lists no such prompt.
+            ServerError: If the server refuses or cannot be reached.
+        """
+        prompts = {prompt.name: prompt for prompt in self.items()}
+        if name not in prompts:
+            server = self._connection.inbox.server
+            near = did_you_mean(name, prompts) or f" %mcp prompts {quote(server)} lists them."
+            msg = f"Server {server!r} has no prompt {name!r}.{near}"
+            raise ToolNotFoundError(msg)
+        return prompts[name]
 
     def get(self, name: str, /, **arguments: str) -> MCPPromptObservation:
         """Get the prompt *name* with *arguments* from the server.
