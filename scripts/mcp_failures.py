@@ -27,7 +27,8 @@ HEAD = """\
 
 Each line is one kind of misbehaviour of the server that the tests use, and what toolbench says
 about it. The other servers and tools go on working meanwhile, nothing waits longer than its
-time limit, and no process is left behind. `make test` compares this page with what happens;
+time limit, and no process is left behind. `%mcp connect example` starts a server on which you can
+try some of it. `make test` compares this page with what happens;
 `python scripts/mcp_failures.py` writes it anew.
 
 Each is tried over stdio and HTTP, in the protocol of 2025-11-25 and in the newer one of

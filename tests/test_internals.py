@@ -39,6 +39,9 @@ ATTRIBUTES = {
         "send_discover", "dispatch_input_request", "protocol_version",
     ],
     "mcp.shared.jsonrpc_dispatcher:JSONRPCDispatcher": ["send_raw_request", "notify"],
+    # the server of `%mcp connect example`
+    "mcp.server.mcpserver": ["Context", "MCPServer", "Resolve"],
+    "mcp.server.mcpserver.resolve": ["Elicit"],
     "mcp.shared.dispatcher": ["CallOptions"],
     "mcp.shared.inbound": [
         "MCP_NAME_HEADER", "encode_header_value", "find_invalid_x_mcp_header",

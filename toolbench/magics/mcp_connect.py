@@ -29,14 +29,18 @@ if TYPE_CHECKING:
 _IN_MODULE = re.compile(r"[\w.]+:\w+")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
 _WEB = ("http://", "https://")
+# A server of toolbench's own
+_EXAMPLE = "example"
 
 
 def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
     is_alone = not (options.target or options.config or options.replay or options.program)
     if is_alone and options.name and options.name.endswith(".json"):
         options.config, options.name = options.name, None
-    _check(options)
     client = magics.client
+    if is_alone and options.name == _EXAMPLE and _EXAMPLE not in client.known:
+        options.program = [sys.executable, "-m", "toolbench.mcp.example"]
+    _check(options)
     timeout = options.timeout or magics.settings.connect_timeout
     if options.config:
         added = client.add(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from toolbench.mcp.tool import MCPToolDefinition
 
 _NO_SERVERS = (
-    "No server yet. %mcp connect NAME -- COMMAND starts one, "
-    "%mcp connect NAME URL reaches one, %mcp discover finds some."
+    "No server yet. %mcp connect example starts one to try, %mcp connect NAME -- COMMAND one of "
+    "yours, %mcp connect NAME URL reaches one, %mcp discover finds some."
 )
 
 # Tools named in one sentence

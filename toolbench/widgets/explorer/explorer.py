@@ -31,7 +31,10 @@ from toolbench.widgets.kit.parts import PANEL, Panes, Parts, put, show_if
 from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.live_view import LiveView
 
-_NONE = "No server yet. %mcp connect NAME -- COMMAND starts one, %mcp connect NAME URL reaches one."
+_NONE = (
+    "No server yet. %mcp connect example starts one to try, %mcp connect NAME -- COMMAND one of "
+    "yours, %mcp connect NAME URL reaches one."
+)
 _AWAY = "{0} is not connected now. %mcp connect {1} ... brings it back, and it is shown here again."
 
 # Tools; the last run of each is in the saved notebook
