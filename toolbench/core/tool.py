@@ -224,6 +224,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """The sentence for calls if the tool cannot be called now; empty if it can."""
     is_replayed: ClassVar[bool] = False
     """Whether a recording answers the calls, so that no call changes anything."""
+    is_in_development: ClassVar[bool] = False
+    """Whether the user develops the server of the tool; `catch_up` belongs before a call then."""
+    is_behind: ClassVar[bool] = False
+    """Whether the server does not run its newest source, so that the tool may be another one soon."""
 
     # --- how it is made -----------------------------------------------------------
 
@@ -456,6 +460,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def as_listed(self) -> Self:
         """Return this tool as its server lists it now; a tool without a server is returned itself."""
         return self
+
+    def catch_up(self) -> Observation | None:
+        """Let a server that the user develops run its newest source; return the failure if it cannot."""
+        return None
 
     @property
     def _place(self) -> str:

@@ -33,7 +33,7 @@ _WEB = ("http://", "https://")
 _EXAMPLE = "example"
 
 
-def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
+def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
     is_alone = not (options.target or options.config or options.replay or options.program)
     if is_alone and options.name and options.name.endswith(".json"):
         options.config, options.name = options.name, None
@@ -70,14 +70,23 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing:
         replay=options.replay,
         timeout=timeout,
         roots=_roots_of(options),
+        dev=options.dev,
+        watch=options.watch,
     )
-    return _listing(magics, session)
+    listing = _listing(magics, session)
+    if session.development is not None:
+        listing.noted([session.development.watched])
+    return listing
 
 
-def _reconnect(magics: "MCPMagics", options: Namespace) -> Listing:
+def _reconnect(magics: "MCPMagics", options: Namespace) -> Listing | str:
     if options.name not in magics.client.known:
         magics.server(options.name)
-    return _listing(magics, magics.client.reconnect(options.name, options.mode))
+    session = magics.client.reconnect(options.name, options.mode)
+    if session.development is None:
+        return _listing(magics, session)
+    changes = session.development.changes() or ["It offers the same as before."]
+    return "\n".join([f"{session.name} was started again.", *changes])
 
 
 def _listing(magics: "MCPMagics", session: "MCPServerSession") -> Listing:
@@ -148,6 +157,9 @@ def _check(options: Namespace) -> None:
         UsageError: If an option would have no effect.
     """
     given = _given(options)
+    if options.watch and not options.dev:
+        msg = "--watch belongs to --dev: add it, or leave --watch out."
+        raise UsageError(msg)
     if options.replay:
         unfit = {*given} - {"name", "--replay", "--mode"}
         why = "--replay answers from the file and starts nothing: no {}."
@@ -160,7 +172,7 @@ def _check(options: Namespace) -> None:
         unfit = {"--only", "--approve"}
         why = "{} is for the servers of a file: add --config FILE."
     elif options.program is None:
-        unfit = {"--cwd", "--env"}
+        unfit = {"--cwd", "--env", "--dev", "--watch"}
         why = "{} is for a server that a command starts: add -- and the command."
     else:
         unfit = {"--header", "--auth"}
@@ -382,6 +394,14 @@ COMMANDS = {
                 action="append",
                 metavar="DIR",
                 help="a folder that the server may ask for",
+            ),
+            Argument(
+                "--dev",
+                action="store_true",
+                help="you develop it: after a change of its source files, its next use starts it again",
+            ),
+            Argument(
+                "--watch", action="store_true", help="with --dev: a change starts it again at once"
             ),
         ),
     ),

@@ -12,7 +12,7 @@ from IPython.core.magic import line_magic, magics_class, no_var_expand
 # Their names are imported with their first use
 from toolbench import serving, widgets
 from toolbench.core.tool import ToolDefinition
-from toolbench.errors import ToolNotFoundError
+from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.jsonschema.node import read
 from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
@@ -29,6 +29,7 @@ from toolbench.magics.line import (
 )
 from toolbench.magics.settings import Toolbench
 from toolbench.magics.table import Listing
+from toolbench.magics.tool_magics import tell_changes
 from toolbench.mcp.monitoring.log import LEVELS
 from toolbench.widgets.live_view import announced
 from toolbench.wording import counted
@@ -100,11 +101,25 @@ class MCPMagics(NotebookMagics):
             raise ToolNotFoundError(msg)
         return client.server(name)
 
+    def newest(self, name: str) -> "MCPServerSession":
+        """Return the connection to the server *name*; one under development runs its newest source.
+
+        Raises:
+            ToolNotFoundError: If there is no such server.
+        """
+        session = self.server(name)
+        # Why it does not start is a part of what the line shows
+        with suppress(ServerError):
+            tell_changes(session)
+        return session
+
 
 def _explore(magics: MCPMagics, options: Namespace) -> Any:
     client = magics.client
     if options.name is not None and options.name not in client.known:
         magics.server(options.name)
+    if options.name in client.servers:
+        magics.newest(options.name)
     # A terminal shows no widgets
     if not hasattr(magics.shell, "kernel"):
         return mcp_listing.servers(client.known.values())
@@ -114,26 +129,26 @@ def _explore(magics: MCPMagics, options: Namespace) -> Any:
 def _list(magics: MCPMagics, options: Namespace) -> Listing:
     if options.name is None:
         return mcp_listing.servers(magics.client.known.values())
-    return mcp_listing.tools(magics.server(options.name))
+    return mcp_listing.tools(magics.newest(options.name))
 
 
 def _resources(magics: MCPMagics, options: Namespace) -> Listing:
-    return mcp_listing.resources(magics.server(options.name))
+    return mcp_listing.resources(magics.newest(options.name))
 
 
 def _read(magics: MCPMagics, options: Namespace) -> Any:
-    return magics.server(options.name).read_resource(options.uri)
+    return magics.newest(options.name).read_resource(options.uri)
 
 
 def _prompts(magics: MCPMagics, options: Namespace) -> Listing:
     if options.words:
         line = f"%mcp prompt {join([options.name, *options.words])}"
         MCP.parsers["prompts"].error(f"%mcp prompts lists the prompts; {line} gets one")
-    return mcp_listing.prompts(magics.server(options.name))
+    return mcp_listing.prompts(magics.newest(options.name))
 
 
 def _prompt(magics: MCPMagics, options: Namespace) -> "MCPPromptObservation":
-    prompts = magics.server(options.name).prompts
+    prompts = magics.newest(options.name).prompts
     prompt = prompts.named(options.prompt)
     arguments = from_words(options.arguments, read(prompt.schema))
     prompt.check(arguments)
@@ -179,7 +194,7 @@ def _log(magics: MCPMagics, options: Namespace) -> Listing:
 def _review(magics: MCPMagics, options: Namespace) -> Any:
     from toolbench.mcp.review import review_of  # noqa: PLC0415 - brings toolbench.mcp
 
-    return review_of(magics.server(options.name))
+    return review_of(magics.newest(options.name))
 
 
 def _tasks(magics: MCPMagics, options: Namespace) -> Listing:

@@ -14,7 +14,13 @@ from IPython.core.magic import (
 # Their names are imported with their first use
 from toolbench import llm, widgets
 from toolbench.core.tool_advice import remake_advice
-from toolbench.errors import BodyError, ToolbenchError, ToolFailedError, ToolStoppedError
+from toolbench.errors import (
+    BodyError,
+    ToolbenchError,
+    ToolFailedError,
+    ToolNotFoundError,
+    ToolStoppedError,
+)
 from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import (
     FORMS,
@@ -25,7 +31,7 @@ from toolbench.magics.call_arguments import (
     from_text,
     looks_like_json,
 )
-from toolbench.magics.catalog import AnyTool
+from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import Argument, LineParser
 from toolbench.magics.line import (
     NotebookMagics,
@@ -38,9 +44,11 @@ from toolbench.magics.line import (
     variable,
 )
 from toolbench.runs.perform import perform
+from toolbench.runs.progress import connecting_stages
 from toolbench.runs.run import run_here
 
 if TYPE_CHECKING:
+    from toolbench.mcp.session import MCPServerSession
     from toolbench.widgets.tool_calls import CallsView
 
 
@@ -132,7 +140,7 @@ class ToolMagics(NotebookMagics):
         if not options.name:
             msg = "Which tool? %tool NAME opens one; %tools lists them all."
             raise UsageError(msg)
-        tool = self.catalog.find(options.name)
+        tool = newest(self.catalog, options.name)
         if options.format and cell is None:
             msg = "-f is the format of the body of %%tool, but %tool has no body."
             raise UsageError(msg)
@@ -215,6 +223,38 @@ class ToolMagics(NotebookMagics):
         from toolbench.widgets.tool_calls import CallsView  # noqa: PLC0415 - heavy
 
         return CallsView(calls)
+
+
+def newest(catalog: Catalog, name: str) -> AnyTool:
+    """Return the tool that *name* means, as the newest source of a server under development has it.
+
+    Raises:
+        ToolNotFoundError: If there is no such tool.
+        ServerError: If the server does not start with its newest source.
+    """
+    try:
+        tool = catalog.find(name)
+    except ToolNotFoundError:
+        # A server under development may have it by now
+        for session in catalog.sessions():
+            tell_changes(session)
+        return catalog.find(name)
+    if tool.is_in_development:
+        tell_changes(tool.executor.client)
+        tool = tool.as_listed()
+    return tool
+
+
+def tell_changes(session: "MCPServerSession") -> None:
+    """Print why *session* was started again and what has changed in its offer, if it is under development.
+
+    Raises:
+        ServerError: If the server does not start with its newest source.
+    """
+    with connecting_stages([session]):
+        note = session.catch_up()
+    if note:
+        print(note)  # noqa: T201 - in the cell that asked
 
 
 def tell_if_outdated(tool: AnyTool) -> None:

@@ -36,7 +36,7 @@ from toolbench.magics.line import (
     split,
 )
 from toolbench.magics.table import Listing
-from toolbench.magics.tool_magics import OUT, YES, tell_if_outdated
+from toolbench.magics.tool_magics import OUT, YES, newest, tell_if_outdated
 from toolbench.runs.history import ListedRuns, history
 from toolbench.runs.kernel import has_kernel
 from toolbench.runs.perform import perform
@@ -107,7 +107,7 @@ def _list(magics: ToolsMagics, options: Namespace) -> Listing:
 
 def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | str:
     check_overwrite(options, "--to")
-    tool = magics.catalog.find(options.name)
+    tool = newest(magics.catalog, options.name)
     tell_if_outdated(tool)
     schema = to_format(tool, options.format)
     if options.to is None:
@@ -162,7 +162,7 @@ class LintReport:
 
 
 def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
-    tool = magics.catalog.find(options.name)
+    tool = newest(magics.catalog, options.name)
     grid = fill_in(grid_from_words(options.arguments, tool.input_node), magics.namespace)
     tell_if_outdated(tool)
     report = evals.sweep(tool, grid, confirm=not options.yes)

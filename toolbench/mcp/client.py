@@ -16,6 +16,7 @@ from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.client_features import ClientFeatures, root_url
 from toolbench.mcp.config.reader import read_config, read_entry
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
+from toolbench.mcp.development import Development, development_of
 from toolbench.mcp.elicitation import (
     Answer,
     Answerer,
@@ -179,6 +180,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
         roots: Sequence[str | Path] = (),
         extensions: Sequence[Any] = (),
         approve: bool = False,
+        dev: bool = False,
+        watch: bool = False,
     ) -> MCPServerSession:
         """Connect the server *name*, and close and replace an older session of the same name.
 
@@ -195,10 +198,15 @@ class MCPClient(Sequence[MCPToolDefinition]):
             roots: Folders, or file URLs, that the server may ask for, instead of the client's roots.
             extensions: Extensions to declare to this server, in addition to those of the client.
             approve: See `create_mcp_tools`; for an entry that `discover` found in a file.
+            dev: Whether you develop the server, which a command starts. If its source files have changed,
+                the next call starts it again, and a note in the result says what has changed. Changes
+                need no approval, and your own calls no consent; calls of models and agents ask as
+                always. This holds until the server is disconnected, or connected without it.
+            watch: With *dev*: start the server again as soon as a file has changed.
 
         Raises:
             ConsentError: If *entry* was found in a file and is not approved.
-            ServerError: If the server cannot be reached. The failed session is then in `servers`,
+            ServerError: If the server cannot be reached, or *dev* does not fit it. The failed session is then in `servers`,
                 unless an earlier session of its name, connected or not, keeps its place.
         """
         if replay is None and record is not None and is_replaying():
@@ -209,8 +217,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         if isinstance(entry, UnapprovedEntry):
             entry = approved({name: entry}, approve=approve)[name]
         features = self._features(roots, extensions)
+        development = development_of(entry, dev=dev, watch=watch)
         self._end_recordings([name], record)
-        session = self._session(name, entry, mode, record, timeout, features)
+        session = self._session(name, entry, mode, record, timeout, features, development)
         if failed := self._open([session]):
             raise ServerError(failed[name])
         return session
@@ -330,6 +339,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         record: str | Path | None,
         timeout: float | None = None,
         features: ClientFeatures | None = None,
+        development: Development | None = None,
     ) -> MCPServerSession:
         if not have_threads():
             msg = (
@@ -354,6 +364,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             answerer=answerer,
             features=features or self._features(),
             approvals=self.approvals,
+            development=development,
             recorder=None if record is None else open_recorders.enter(record),
             client=self,
         )

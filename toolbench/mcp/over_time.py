@@ -175,6 +175,8 @@ def trust_of(session: "MCPServerSession") -> Trust:
     """
     if session.trust is None:
         msg = f"Server {session.name!r} needs no approval: only programs and URLs do."
+        if session.development is not None:
+            msg = f"Server {session.name!r} needs no approval while you develop it (--dev)."
         raise ServerError(msg)
     return session.trust
 

@@ -20,6 +20,7 @@ from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.connection.reconnection import ReconnectingConnection, Status
 from toolbench.mcp.connection.subscriptions import Subscriptions
+from toolbench.mcp.development import Development
 from toolbench.mcp.elicitation import Answerer, OnProgress, wait_answering
 from toolbench.mcp.errors import CallFailedError, about_noise, asides_of, call_failed
 from toolbench.mcp.lists.completions import Completions, complete
@@ -81,6 +82,7 @@ class MCPServerSession:
         features: ClientFeatures | None = None,
         recorder: Recorder | None = None,
         approvals: Approvals | None = None,
+        development: Development | None = None,
         client: "MCPClient | None" = None,
     ) -> None:
         """Prepare a session; `reconnect` opens it.
@@ -94,6 +96,8 @@ class MCPServerSession:
             features: The roots and extensions that this client offers the server.
             recorder: Writes all messages to a file.
             approvals: The approved servers. A server that changed after its approval is not called.
+            development: The source of the server, if the user develops it: until the session is
+                closed it needs no approval then.
             client: The client to which the session belongs.
         """
         self.name = name
@@ -114,6 +118,7 @@ class MCPServerSession:
             mode=entry.mode or mode,
             features=features,
             greet=self._greet,
+            development=development,
         )
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
@@ -122,9 +127,9 @@ class MCPServerSession:
         self.trust: Trust | None = None
         """Compares what the server offers with what was approved; None if no approval is
         required."""
-        if approvals is not None and (key := server_key(entry)):
-            self.trust = Trust(name, key, approvals, self._when_approved)
-        self.tools = ToolList(self, self.trust)
+        self._approvals = approvals
+        self._require_approval()
+        self.tools = ToolList(self)
         """The tools: a sequence; `disabled` has the tools that cannot be called."""
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
@@ -258,8 +263,48 @@ class MCPServerSession:
         self._subscriptions.stop()
         self.resources.forget()
         await self.connection.close()
+        # It is not under development any more
+        self._require_approval()
         if (recorder := self._inbox.recorder) is not None:
             recorder.leave()
+
+    # --- a server under development -------------------------------------------------
+
+    @property
+    def development(self) -> Development | None:
+        """The source of a server that `connect(..., dev=True)` connected, until it is disconnected."""
+        return self.connection.development
+
+    def catch_up(self) -> str:
+        """If the server is under development and its files have changed, start it again.
+
+        Return a note for the user that says so, and what has changed in its offer since the last note;
+        empty if nothing has to be said.
+
+        Raises:
+            ServerError: If the server does not start.
+        """
+        return portal.call(self.acatch_up)
+
+    async def acatch_up(self) -> str:
+        """Do the same as `catch_up`; await this in the background loop."""
+        development = self.development
+        if development is None:
+            return ""
+        try:
+            await self.connection.catch_up()
+        except ServerError as error:
+            msg = str(error)
+            if cause := development.cause:
+                msg = f"{cause}, and {self.name} does not start with it.\n{msg}"
+            raise ServerError(msg) from None
+        # A server may make the comparison slow
+        return await to_thread(development.note, self.name)
+
+    def tell(self, note: str) -> None:
+        """Add *note*, if it is not empty, to the next result of a call."""
+        if note:
+            self.notices.append(note)
 
     def start_recording(self, path: str | Path) -> Path:
         """Write all messages of the session to the file *path*, from now on.
@@ -413,9 +458,19 @@ class MCPServerSession:
 
     def _compare_with_approved(self) -> None:
         """Compare the tools and instructions of the server with those that were approved."""
+        offer = {"tools": self.tools.raw, "instructions": self.instructions}
         if self.trust is not None:
-            offer = {"tools": self.tools.raw, "instructions": self.instructions}
             self.trust.look(self._inbox.entry_redactor.value(offer))
+        if self.development is not None:
+            offer |= {"server": self.server_info, "capabilities": self.capabilities}
+            self.development.look(self._inbox.entry_redactor.value(offer))
+
+    def _require_approval(self) -> None:
+        """Compare from now on what the server offers with what was approved, if it needs an approval."""
+        if self.trust is not None or self.development is not None or self._approvals is None:
+            return
+        if key := server_key(self.entry):
+            self.trust = Trust(self.name, key, self._approvals, self._when_approved)
 
     def _when_approved(self) -> None:
         """Let the yeses to the tools count on, and the new definitions take the place of the old ones."""

@@ -22,7 +22,7 @@ from toolbench.core.state import secrets_of
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_formats import Parameters, check_present
 from toolbench.core.tool_names import ToolAddress
-from toolbench.errors import ArgumentsError, Problem
+from toolbench.errors import ArgumentsError, Problem, ServerError
 from toolbench.jsonschema.checks import (
     date_problems,
     has_dates,
@@ -259,6 +259,32 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def is_replayed(self) -> bool:  # type: ignore[override]  # each tool has its own
         """Whether a recording answers the calls."""
         return getattr(self.origin, "transport", None) == "replay"
+
+    @property
+    def is_in_development(self) -> bool:  # type: ignore[override]  # each tool has its own
+        """Whether the tool's server was connected with `dev=True`."""
+        return isinstance(self.executor, MCPToolExecutor) and bool(self.executor.client.development)
+
+    @property
+    def is_behind(self) -> bool:  # type: ignore[override]  # each tool has its own
+        """Whether a source file of the server has changed since its process was started."""
+        if not self.is_in_development:
+            return False
+        development = self.executor.client.development
+        return development is not None and bool(development.changed())
+
+    def catch_up(self) -> MCPToolObservation | None:
+        """Start the server again if the user develops it and its files have changed.
+
+        The note about it comes with the next result. Return the observation of a failed call if the
+        server does not start.
+        """
+        if self.is_in_development:
+            try:
+                self.executor.client.tell(self.executor.client.catch_up())
+            except ServerError as error:
+                return failed_observation(self.remote_name, str(error))
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON object from which `from_dict` can find the tool on a connected server.
@@ -566,11 +592,16 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         run: Any,
     ) -> MCPToolObservation:
         try:
+            if not (isinstance(run, Run) and run.tool.executor is self):
+                # Else the run has done it, before it checked the arguments
+                self.client.tell(await self.client.acatch_up())
             result = await self.client.call_tool(
                 self.tool_name, arguments, on_progress=on_progress, answerer=answerer
             )
         except CallStoppedError as error:
             return stopped_observation(self.tool_name, str(error))
+        except ServerError as error:
+            observation = failed_observation(self.tool_name, str(error))
         except CallFailedError as error:
             if isinstance(run, Run):
                 run.error_kind = error_kind(error)

@@ -264,6 +264,10 @@ def _stop_too(run: Run, parent: Run) -> None:
 
 def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -> None:
     __tracebackhide__ = True
+    if run.tool.is_in_development and (failed := _caught_up(run)) is not None:
+        _keep(run, failed)
+        run.enter("error")
+        return
     run.sent = sent_by(run)
     # First: a person is not asked about a call that cannot run. A server that is not called judges no arguments
     if run.source == "python" or not run.tool.blocked:
@@ -294,6 +298,20 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.enter("error")
     else:
         run.enter("ok")
+
+
+def _caught_up(run: Run) -> Observation | None:
+    """Let the server of the tool of *run* run its newest source; return the failure if it cannot."""
+
+    def look() -> None:
+        if run.cancelled:
+            raise RunCancelled
+
+    with portal.drawing(look):
+        failed = run.tool.catch_up()
+    run.is_renewed = has_changed(run.tool)
+    run.renew()
+    return failed
 
 
 def _hide_filled_in(run: Run) -> None:

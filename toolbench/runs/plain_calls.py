@@ -67,7 +67,7 @@ async def _recorded_async(
     async def executed() -> Observation | None:
         __tracebackhide__ = True
         with scope:
-            observation: Observation = await tool.execute_async(
+            observation: Observation = await run.tool.execute_async(
                 run.action, conversation, redactor=run.secrets.redactor
             )
             return observation

@@ -44,6 +44,7 @@ class Reason(Enum):
     CALL = "the tool asks before such a call"
     HARMLESS = "nothing needs a confirmation"
     SERVED = "the server for agents asks, whatever the tool"
+    DEVELOPED = "the user develops the server and makes the call"
 
 
 # The stricter verdict has the higher place
@@ -101,6 +102,9 @@ class Policy:
     answer, such a call runs, unless an agent outside (see `serve`) or an app makes it, or makes the
     call that it is a part of. A preset answer (see `answering`) never gives this consent. The call is refused if the next one is
     a no, or if none is left.
+
+    A server that was connected with `--dev` is the user's own work: what its tools declare, or do not
+    declare, asks nothing before a call that the user makes. It asks before all other calls.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
     tools too, unless they have their own rule. The address of a connected server's tool,
@@ -182,6 +186,9 @@ class Policy:
         """Return the verdict on *run* with its reason; see `verdict`."""
         tool, action = run.tool, run.action
         ruling = self.ruling_on(tool, run.risk)
+        is_by_hints = ruling.reason in (Reason.DESTRUCTIVE, Reason.UNDECLARED, Reason.CHANGED)
+        if ruling.verdict == "ask" and is_by_hints and tool.is_in_development and run.is_own:
+            ruling = Ruling("allow", Reason.DEVELOPED, "you develop its server and make the call")
         if ruling.verdict != "allow":
             return ruling
         if run.asks_because:

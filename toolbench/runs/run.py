@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 State = Literal["new", "running", "waiting", "stopping", "ok", "error", "cancelled", "denied"]
 Source = Literal["python", "magic", "button", "model", "agent", "app"]
+_BY_USER: frozenset[Source] = frozenset({"python", "magic", "button"})
 OUTSIDE: frozenset[Source] = frozenset({"agent", "app"})
 """The sources of calls that come from another program."""
 ENDED: frozenset[State] = frozenset({"ok", "error", "cancelled", "denied"})
@@ -322,12 +323,21 @@ class Run:
     @property
     def is_from_outside(self) -> bool:
         """Whether another program made the call, or a call that this run is a part of."""
-        run: Run | None = self
-        while run is not None:
-            if run.source in OUTSIDE:
-                return True
+        return not OUTSIDE.isdisjoint(self._sources)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user made the call, and the calls that this run is a part of, and no model or program."""
+        return self._sources <= _BY_USER
+
+    @property
+    def _sources(self) -> set[Source]:
+        """The sources of this run and of those that it is a part of."""
+        sources, run = set[Source](), self
+        while run.parent is not None:
+            sources.add(run.source)
             run = run.parent
-        return False
+        return {*sources, run.source}
 
     @property
     def version(self) -> int:

@@ -17,6 +17,7 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.attempt import Attempt, older_only_servers
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.development import Development
 from toolbench.mcp.errors import (
     BrokenError,
     forgot_session,
@@ -32,6 +33,8 @@ _LAST = 8.0
 _PAUSE = 0.2
 # Seconds for the exit code of a process whose end was noticed
 _EXIT = 1.5
+# Seconds between two looks at the files of a server under development
+_LOOK = 0.5
 
 T = TypeVar("T")
 
@@ -53,6 +56,7 @@ class ReconnectingConnection:
         mode: str,
         features: ClientFeatures,
         greet: Callable[[Connection], Awaitable[None]],
+        development: Development | None = None,
     ) -> None:
         """Prepare to connect to *entry*.
 
@@ -63,6 +67,7 @@ class ReconnectingConnection:
             mode: `auto`, `legacy`, or a version of the protocol.
             features: The roots and extensions that this client offers the server.
             greet: A function that is called with each new connection, before its use.
+            development: The source of the server, if it is under development.
         """
         self.entry = entry
         self.folder = Path.cwd()
@@ -75,6 +80,8 @@ class ReconnectingConnection:
         """The reason why the server could not be reached, with advice; None without an error."""
         self.notices: list[str] = []
         """Notes for the person in the next result of a call, about data that a restart lost."""
+        self.development = development
+        """The source of a server under development, until it is disconnected; else None."""
         # The ends of the requests that are sent before the connection closes
         self._last_requests: set[asyncio.Event] = set()
         self._features = features
@@ -94,6 +101,7 @@ class ReconnectingConnection:
         # wait for the end too
         self._ending = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         # Whether the connection belongs to the process that this one is a fork of
         self._is_of_parent = False
         leave_behind_in_forks(self)
@@ -103,8 +111,9 @@ class ReconnectingConnection:
         if self._state in ("connected", "connecting"):
             self._state, self._is_of_parent = "closed", True
         # Kept, because what is collected closes its pipes
-        self._parents = self._connection, self._attempt, self._later, self._closing
-        self._connection = self._lost = self._attempt = self._later = None
+        tasks = self._later, self._watching, self._closing
+        self._parents = self._connection, self._attempt, tasks
+        self._connection = self._lost = self._attempt = self._later = self._watching = None
         self._uses, self._retired, self._closing = Counter(), set(), set()
         self._ending = anyio.Lock()
 
@@ -190,8 +199,10 @@ class ReconnectingConnection:
         with anyio.move_on_after(_LAST):
             for end in list(self._last_requests):
                 await end.wait()
-        if self._later is not None:
-            self._later.cancel()
+        for task in (self._later, self._watching):
+            if task is not None:
+                task.cancel()
+        self.development = None
         # First, so that requests that are cut off do not connect again
         self._set("closed")
         # A run that waits between two looks at its task ends now
@@ -241,6 +252,9 @@ class ReconnectingConnection:
         )
         self._set("connecting")
         attempt.begin(self._connect(attempt))
+        development = self.development
+        if development is not None and development.is_watched and self._watching is None:
+            self._watching = asyncio.ensure_future(self._watch(development))
         return attempt
 
     async def _connect(self, attempt: Attempt) -> None:
@@ -248,6 +262,8 @@ class ReconnectingConnection:
             if (before := self._connection) is not None:
                 self._connection = None
                 await self._end(before)
+            if self.development is not None:
+                await asyncio.to_thread(self.development.begin)
             connection = await attempt.connected(self._greet)
         except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
             self.error = attempt.error = attempt.explained(error)
@@ -287,6 +303,44 @@ class ReconnectingConnection:
             task = asyncio.ensure_future(connection.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
+
+    # --- a server under development -------------------------------------------------
+
+    async def catch_up(self, *, tries_again: bool = True) -> None:
+        """Start a server under development again if its files have changed since it was started.
+
+        All who come meanwhile wait for this one attempt. A request that runs keeps the old process
+        until it has its answer. With *tries_again* also a server is started that did not start before.
+
+        Raises:
+            ServerError: If the server does not start.
+        """
+        while (development := self.development) is not None:
+            if (attempt := self._running) is not None:
+                await attempt.outcome()
+                # It may have begun before the last change
+                continue
+            before = self._attempt
+            changed = await asyncio.to_thread(development.changed)
+            if self._attempt is not before or self._state == "closed":
+                continue
+            if not changed and not (tries_again and self._state == "failed"):
+                return
+            development.note_cause(changed)
+            if self._connection is not None and self._uses[self._connection]:
+                self._retire(self._connection)
+            # The note is another one
+            self._lost = None
+            await self._begin(self.mode).outcome()
+            return
+
+    async def _watch(self, development: Development) -> None:
+        """Start the server again after each change of its files, until it is disconnected."""
+        while self.development is development:
+            await anyio.sleep(_LOOK)
+            # The status shows it, and so does the next call
+            with suppress(ServerError):
+                await self.catch_up(tries_again=False)
 
     @contextmanager
     def _using(self, connection: Connection) -> Iterator[None]:

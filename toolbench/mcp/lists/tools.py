@@ -18,7 +18,6 @@ from toolbench.redaction.detect import Secrecy
 
 if TYPE_CHECKING:
     from toolbench.mcp.session import MCPServerSession
-    from toolbench.mcp.trust.trust import Trust
 
 # Seconds until a failed request for the list is repeated
 _AGAIN = 30.0
@@ -27,14 +26,9 @@ _AGAIN = 30.0
 class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
-    def __init__(self, session: "MCPServerSession", trust: "Trust | None" = None) -> None:
-        """Make an empty list.
-
-        Args:
-            session: Sends the calls of the tools.
-            trust: Compares the list with what was approved; None if no approval is required.
-        """
-        self._session, self._trust = session, trust
+    def __init__(self, session: "MCPServerSession") -> None:
+        """Make an empty list; *session* sends the calls of the tools."""
+        self._session = session
         # Replaced as a whole: a thread that looks at it sees no other list meanwhile
         self._tools: Mapping[str, MCPToolDefinition] = {}
         self._secrecy: dict[str, Secrecy] = {}
@@ -94,11 +88,13 @@ class ToolList(ItemList[MCPToolDefinition]):
     @property
     def is_approved(self) -> bool:
         """Whether no approval of the list is missing."""
-        return self._trust is None or not self._trust.has_changed
+        trust = self._session.trust
+        return trust is None or not trust.has_changed
 
     def refusal_of(self, name: str) -> str:
         """Return why the tool *name* cannot be called now, in a sentence; empty if it can be called."""
-        if self._trust is not None and (refusal := self._trust.refusal):
+        trust = self._session.trust
+        if trust is not None and (refusal := trust.refusal):
             return refusal
         if name in self._tools:
             return ""
