@@ -25,7 +25,7 @@ from toolbench.runs.questions import Asker, decline
 from toolbench.runs.record import RunRecord, lost_words
 from toolbench.runs.run import Run
 from toolbench.runs.secret_question import missing_secrets
-from toolbench.threads import NO_THREADS, have_threads
+from toolbench.threads import NO_THREADS, daemon_thread, have_threads
 from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import PANEL, Parts
@@ -376,6 +376,9 @@ class ToolPanel(LiveView):
         if self.form.blocked:
             self.form.reveal_errors()
             self._refuse()
+            if self.tool.is_behind:
+                # The newest source may take it: the panel then shows its form
+                daemon_thread(self.tool.catch_up, name="toolbench-catch-up").start()
             return None
         arguments = self.form.value
         built, self._built = self._built, None
@@ -391,6 +394,9 @@ class ToolPanel(LiveView):
             risk=self._risk,
         )
         run.unchecked = unchecked
+        if self.tool.is_behind:
+            # The newest source may take other arguments: the run starts the server again, and then looks
+            return run
         try:
             run.build()
         except Exception as error:  # noqa: BLE001 - a tool's own validator may raise any error
@@ -427,6 +433,9 @@ class ToolPanel(LiveView):
 
     def _over(self, run: Run) -> None:
         """Show the problems of the ended *run* in the form, and keep its result."""
+        if self.tool.is_in_development:
+            # Its server may be of newer source now; the problems are those of the new form
+            self.staleness.check()
         if run.problems:
             self.form.show_problems(list(run.problems))
         self.tabs.update_titles()

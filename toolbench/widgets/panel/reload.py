@@ -15,6 +15,7 @@ from toolbench.values import clip
 from toolbench.widgets.fields.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
+from toolbench.widgets.panel.result import RunReport
 
 # A panel makes its notice
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Staleness:
             message = _news(panel.tool)
             if panel.runs.is_closed:
                 return False
-            if message == _CHANGED and panel.on_change.is_on:
+            if message == _CHANGED and (panel.on_change.is_on or panel.tool.is_in_development):
                 self.reload()
                 return False
             if message == self._message:
@@ -79,7 +80,8 @@ class Staleness:
             old, tool = panel.form, panel.tool
             panel.show(tool.latest())
             panel.go_on(tool, old)
-            panel.runs.report.outdate()
+            if not _is_of(panel.tool, panel.runs.report):
+                panel.runs.report.outdate()
             # Last: who sees it go may type at once, into the new form
             self._clear()
             old.close()
@@ -98,6 +100,14 @@ def _news(tool: ToolDefinition[Any, Any]) -> str:
     if is_of_server and newest.to_mcp_tool() == tool.to_mcp_tool():
         return ""
     return _CHANGED
+
+
+def _is_of(tool: ToolDefinition[Any, Any], report: RunReport) -> bool:
+    """Tell whether *report* shows a run of *tool*, perhaps the one that has started its server again."""
+    run = report.run
+    if run is None:
+        return False
+    return run.tool is tool or (tool.is_in_development and report.is_going_on)
 
 
 def kept(
