@@ -54,8 +54,15 @@ class Message:
     """For an answer: the seconds since the request."""
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the middle of the text is missing. The text may be JSON all the same."""
+        return len(self.text) > _KEPT_TEXT
+
+    @property
     def json(self) -> Any:
         """The message as Python objects; its text if it was cut, is too deep or not JSON."""
+        if self.is_cut:
+            return self.text
         try:
             return json.loads(self.text)
         except (ValueError, RecursionError):
