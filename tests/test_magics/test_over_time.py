@@ -55,6 +55,20 @@ class TestRecording:
         assert "steps" in [row[0] for row in listing.rows]
         assert shell.run_line_magic("tool", "steps count=1").text == first
 
+    def test_is_written_after_the_fact(self, shell, mcp, tmp_path, capsys):
+        """Also of a server that is disconnected: the line is for the bug that was just seen."""
+        file = tmp_path / "lib.jsonl"
+        shell.user_ns["server"] = finding("title")
+        mcp("connect lib server")
+        first = shell.run_line_magic("tool", "find title=em --yes").text
+        mcp("disconnect lib")
+        with pytest.raises(UsageError, match="--so-far takes a FILE, and no other option"):
+            mcp("record lib --so-far")
+        mcp(f"record lib {file} --so-far")
+        assert f"{file}: 1 call so far; it does not go on." in capsys.readouterr().out
+        mcp(f"connect lib --replay {file}")
+        assert shell.run_line_magic("tool", "find title=em").text == first
+
     def test_is_replayed_by_the_same_line_with_the_variable(
         self, shell, mcp, tmp_path, monkeypatch
     ):

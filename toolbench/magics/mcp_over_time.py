@@ -120,8 +120,15 @@ def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
 def _record(magics: "MCPMagics", options: Namespace) -> Listing | str:
     from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
 
-    session = magics.server(options.name)
     check_overwrite(options, "--as-notebook")
+    if options.so_far:
+        if not options.file or options.stop or options.as_notebook:
+            msg = "--so-far takes a FILE, and no other option."
+            raise UsageError(msg)
+        # The bug may have killed it
+        session = magics.client.former.get(options.name) or magics.server(options.name)
+        return over_time.record_so_far(session, options.file)
+    session = magics.server(options.name)
     if sum(map(bool, (options.file, options.stop, options.as_notebook))) > 1:
         msg = "Give only one of FILE, --stop and --as-notebook."
         raise UsageError(msg)
@@ -268,11 +275,16 @@ COMMANDS = {
         "accept the changed tools of a server, so that they can be called", _approve, (SERVER,)
     ),
     "record": Command(
-        "write the messages of a connected server into a file from now on, or list the recorded calls",
+        "write the messages of a server into a file, from now on or --so-far, or list recorded calls",
         _record,
         (
             SERVER,
             Argument("file", nargs="?", help="the recording; without it, list the recorded calls"),
+            Argument(
+                "--so-far",
+                action="store_true",
+                help="write what went back and forth until now, as far as it is kept, and no more",
+            ),
             Argument("--stop", action="store_true", help="end the recording"),
             Argument(
                 "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"

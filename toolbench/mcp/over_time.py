@@ -139,11 +139,31 @@ def record(session: "MCPServerSession", file: str) -> str:
     return recording_state(session)
 
 
+def record_so_far(session: "MCPServerSession", file: str) -> str:
+    """Write into *file* what went between this client and *session* so far, as far as it is kept.
+
+    Raises:
+        ServerError: As `MCPServerSession.record_so_far` does.
+    """
+    so_far = session.record_so_far(file)
+    path = so_far.path
+    own = [call for call in Recording.read(path).calls if call.server == session.name]
+    sentences = [
+        f"{path}: {counted(len(own), 'call')} so far; it does not go on.",
+        *so_far.losses,
+        f"%mcp connect {quote(session.name)} --replay {quote(str(path))} answers from it.",
+    ]
+    return " ".join(sentences)
+
+
 def recording_state(session: "MCPServerSession") -> str:
     """Return whether *session* is recorded or replayed, and how to change that."""
     name, path = session.name, session.recording
     if path is None:
-        return f"{name} is not recorded. %mcp record {quote(name)} FILE records it from now on."
+        return (
+            f"{name} is not recorded. %mcp record {quote(name)} FILE records it from now on; with "
+            "--so-far, it writes what was seen until now."
+        )
     if session.entry.transport == "replay":
         return f"{name} is replayed from {path}, not recorded."
     return f"{name} is recorded in {path} from now on. %mcp record {quote(name)} --stop ends it."

@@ -3,6 +3,7 @@
 from asyncio import to_thread
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -35,6 +36,7 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.recording.player import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
+from toolbench.mcp.recording.so_far import SoFar, write_kept
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.servers import connected
 from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -317,13 +319,57 @@ class MCPServerSession:
                 if the file cannot be written, or has other content than a recording.
         """
         with self._beginning:
-            if self.recording is not None or not self.is_connected:
-                why = "it is not connected"
-                if self.recording is not None:
-                    why = f"it is recorded in, or replayed from, {str(self.recording)!r}"
-                msg = f"Server {self.name!r} cannot be recorded: {why}."
+            if self.recording is None and not self.is_connected:
+                msg = f"Server {self.name!r} cannot be recorded: it is not connected."
                 raise ServerError(msg)
-            return portal.call(self._start_recording, open_recorders.enter(path))
+            return portal.call(self._start_recording, self._recorder_for(path))
+
+    def record_so_far(self, path: str | Path) -> SoFar:
+        """Write the traffic that is kept to the file *path*, as a recording that ends there.
+
+        The session may be disconnected. If messages are missing and it is connected, the lists that
+        were requested before are requested again.
+
+        Raises:
+            ServerError: If the session has no traffic, or is already recorded or replayed. Also if
+                the file cannot be written, or has other content than a recording.
+        """
+        with self._beginning:
+            if not len(self.traffic):
+                msg = f"Server {self.name!r} cannot be recorded: it has no traffic yet."
+                raise ServerError(msg)
+            own = ServerRecorder(self._recorder_for(path), self.name, hide=self.tools.hide)
+            try:
+                so_far = write_kept(own, self._inbox)
+                if not self.is_connected:
+                    own.ended(None)
+                elif so_far.losses:
+                    self._record_lists(own)
+            finally:
+                own.leave()
+            return so_far
+
+    def _record_lists(self, own: ServerRecorder) -> None:
+        """Request the lists again that were requested before, and write them with *own*."""
+        lists = (self.resources, self.resources.templates, self.prompts)
+        known = [one for one in lists if one.known_items is not None]
+        self._inbox.recorder = own
+        try:
+            # What a server does not list now is missing in the recording
+            with suppress(ServerError):
+                self.refresh()
+                for one in known:
+                    one.items()
+        finally:
+            self._inbox.recorder = None
+
+    def _recorder_for(self, path: str | Path) -> Recorder:
+        """Return the recorder of the file *path*, unless the session is recorded or replayed already."""
+        if self.recording is not None:
+            why = f"it is recorded in, or replayed from, {str(self.recording)!r}"
+            msg = f"Server {self.name!r} cannot be recorded: {why}."
+            raise ServerError(msg)
+        return open_recorders.enter(path)
 
     async def _start_recording(self, recorder: Recorder) -> Path:
         own = ServerRecorder(recorder, self.name, hide=self.tools.hide)
@@ -576,8 +622,9 @@ class MCPServerSession:
             # Of the SDK, the server or the network
             await self._inbox.stderr.settled()
             failed = call_failed(error, call, self._inbox)
+            details = call.token, str(failed), failed.asides
+            self._inbox.failures.append(details)
             if self._inbox.recorder is not None:
-                details = call.token, str(failed), failed.asides
                 self._inbox.recorder.failed(*details, self._inbox.redactor)
             raise failed from error
         if raw.get("resultType") == "task":

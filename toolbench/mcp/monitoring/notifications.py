@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,7 +44,7 @@ _LISTS = {
     "notifications/resources/list_changed": "resources",
     "notifications/prompts/list_changed": "prompts",
 }
-# Calls whose secrets are hidden
+# Calls whose secrets are hidden, and whose failures are kept
 _KEPT_CALLS = 100
 _log = logging.getLogger(__name__)
 
@@ -82,6 +83,8 @@ class Inbox:
         """Notes for the user about a call; they are moved to the next result."""
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
+        self.failures: deque[tuple[str, str, Sequence[str]]] = deque(maxlen=_KEPT_CALLS)
+        """The last calls that got an error in place of an answer: token, text and asides."""
         self.authorization_url = ""
         """The page on which the user must authorize now; empty if there is none."""
         self.http_answer = (0, "")

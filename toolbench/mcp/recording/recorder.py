@@ -85,9 +85,12 @@ class Recorder:
             msg = f"Cannot write the recording {str(self.path)!r}: {self._loss}."
             raise ServerError(msg)
 
-    def write(self, direction: Direction, server: str, message: bytes) -> None:
-        """Append a frame; *message* is JSON without secrets."""
-        head = f'{{"at": {time():.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
+    def write(
+        self, direction: Direction, server: str, message: bytes, at: float | None = None
+    ) -> None:
+        """Append a frame of the time *at*, else of now; *message* is JSON without secrets."""
+        at = at or time()
+        head = f'{{"at": {at:.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
         line = b"".join((head.encode(), b', "message": ', message, b"}\n"))
         with self._lock:
             if self._file is None:
@@ -298,6 +301,8 @@ class ServerRecorder:
                 secret.
         """
         self.recorder = recorder
+        self.at: float | None = None
+        """The time of the next frames, in seconds since the epoch; None: now."""
         self._server = server
         self._is_open = False
         self._has_left = False
@@ -315,7 +320,7 @@ class ServerRecorder:
         if direction == "received":
             self._places.note(vars(item.message))
             if item.is_exact and not may_have_secrets(item.text, self.recorder.knowing(redactor)):
-                self.recorder.write(direction, self._server, _one_line(item.text))
+                self.recorder.write(direction, self._server, _one_line(item.text), self.at)
                 return
         if item.is_exact:
             raw = _one_line(item.text)
@@ -333,7 +338,7 @@ class ServerRecorder:
             hidden = {"jsonrpc": "2.0", "id": value.get("id"), "error": _TOO_DEEP}
         if hidden is not value:
             raw = json_of(hidden)
-        self.recorder.write(direction, self._server, raw)
+        self.recorder.write(direction, self._server, raw, self.at)
 
     def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
         """Write a line of stderr, or a line of stdout that is not a message."""
@@ -370,7 +375,7 @@ class ServerRecorder:
         self._write("failure", self.recorder.hidden(details, redactor))
 
     def _write(self, direction: Direction, message: Any) -> None:
-        self.recorder.write(direction, self._server, json_of(message))
+        self.recorder.write(direction, self._server, json_of(message), self.at)
 
 
 def may_have_secrets(text: str, redactor: Redactor) -> bool:
