@@ -97,14 +97,15 @@ class TestHeadersAndTokens:
         assert "Set these variables before you use it: MY_TOKEN." in out
 
     def test_that_are_wrong_are_one_line_at_a_reconnect_too(self, shell, mcp, capsys):
-        """As at the connect before, without a traceback."""
+        """As at the connect before, without a traceback; the next line says how to look closer."""
         server = FastMCP("guarded", auth=StaticTokenVerifier({SECRET: {"client_id": "a"}}))
         shell.user_ns["MY_TOKEN"] = "not-the-token-1"
         with serving(server) as url:
             for line in (f"connect g {url} --auth MY_TOKEN", "reconnect g"):
                 shell.run_cell(f"%mcp {line}")
                 out, err = capsys.readouterr()
-                (sentence,) = out.strip().splitlines()
+                sentence, offer = out.strip().splitlines()
+                assert offer == "%mcp doctor g looks at each step."
                 assert "HTTP 401" in sentence
                 assert "The server refuses the token that was sent" in sentence
                 # The server logs there too

@@ -431,7 +431,7 @@ class TestMistakes:
             ("disconnect nope", ToolNotFoundError, "No server 'nope'"),
             ("disconnect", UsageError, "Name a server, or add --all"),
             ("disconnect x --all", UsageError, "Give NAME or --all, not both"),
-            ("list -- python", UsageError, "Only %mcp connect takes a command"),
+            ("list -- python", UsageError, "Only %mcp connect and %mcp doctor take a command"),
             ("connect x --config f.json", UsageError, "from the file: no name."),
             ("connect --config f --mode auto", UsageError, "from the file: no --mode."),
             ("connect --config f -- cat", UsageError, "from the file: no --."),

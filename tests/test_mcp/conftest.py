@@ -1,6 +1,15 @@
 """Clients for the tests, and the proof that no server outlives its test."""
 
+import ssl
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from patience import PATIENCE, eventually
 
 from test_mcp.peers import children, is_running
@@ -36,3 +45,45 @@ def loop_ends():
     """The background loop ends with the tests."""
     yield
     portal.close()
+
+
+@pytest.fixture
+def tls(tmp_path):
+    """The port of a TLS server with a certificate that it signed itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    day = timedelta(days=1)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - day)
+        .not_valid_after(now + day)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    both = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    ) + certificate.public_bytes(pem)
+    file = tmp_path / "both.pem"
+    file.write_bytes(both)
+    ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(file)
+    code = (
+        "import ssl,socket,sys\n"
+        "c=ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)\n"
+        f"c.load_cert_chain({str(file)!r})\n"
+        "s=socket.create_server(('localhost',0));print(s.getsockname()[1],flush=True)\n"
+        "while True:\n"
+        " k,_=s.accept()\n"
+        " try: c.wrap_socket(k,server_side=True).close()\n"
+        " except OSError: k.close()\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    yield int(process.stdout.readline())
+    process.kill()
+    process.wait()
+    process.stdout.close()

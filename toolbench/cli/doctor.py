@@ -103,6 +103,7 @@ def verdict(checks: list[Check]) -> str:
         rest += f"; not installed, and perhaps never needed: {times['missing']}"
     if times["unconnected"]:
         rest += f"; MCP servers that were looked at and not connected: {times['unconnected']}"
+        rest += " (toolbench doctor NAME connects one)"
     return f"Everything that is needed is here{rest}."
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # Module:name, as FastMCP writes it
 _IN_MODULE = re.compile(r"[\w.]+:\w+")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
-_WEB = ("http://", "https://")
+WEB = ("http://", "https://")
+"""The beginnings of a URL."""
 # A server of toolbench's own
 _EXAMPLE = "example"
 
@@ -53,6 +54,7 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
         notes = mcp_listing.without_place(added, client.servers)
         for session in added:
             notes += [f"{session.name}: {note}" for note in trust_notes(session)]
+        notes += mcp_listing.doctor_lines(added)[:1]
         return mcp_listing.servers(client.servers.values()).noted(notes)
     if options.replay and not options.name:
         client.add(None, replay=options.replay)
@@ -61,7 +63,7 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
         return _reconnect(magics, options)
     entry = None
     if not options.replay:
-        entry = _entry(options, magics.namespace)
+        entry = entry_of(options, magics.namespace)
     session = client.connect(
         options.name,
         entry,
@@ -195,9 +197,9 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
     if any(word.startswith("-") for word in words[:2]):
         return
     target = words[1:]
-    if not target or target[0].startswith(_WEB):
+    if not target or target[0].startswith(WEB):
         return
-    if len(target) == 1 and (_bare(target[0]) in names or _IN_MODULE.fullmatch(target[0])):
+    if len(target) == 1 and is_object(target[0], names):
         return
     line = f"%mcp connect {words[0]} -- "
     msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
@@ -210,12 +212,17 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
     raise UsageError(msg)
 
 
+def is_object(word: str, names: Mapping[str, Any]) -> bool:
+    """Tell whether *word* means one of *names*, the variables of the notebook, or `module:name`."""
+    return _bare(word) in names or _IN_MODULE.fullmatch(word) is not None
+
+
 def _bare(word: str) -> str:
     """Return the name of the variable in *word*, which is written `name` or `${name}`."""
     return word.removeprefix("${").removesuffix("}")
 
 
-def _entry(options: Namespace, names: Mapping[str, Any]) -> Any:
+def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
     """Return the target of `connect`: a command, a URL or a server object, with what the line adds to it.
 
     Args:
@@ -239,7 +246,7 @@ def _entry(options: Namespace, names: Mapping[str, Any]) -> Any:
     settings = _settings(options, names)
     if not settings:
         return entry
-    if isinstance(entry, str) and entry.startswith(_WEB):
+    if isinstance(entry, str) and entry.startswith(WEB):
         entry = {"url": entry}
     if not isinstance(entry, dict) or not ("url" in entry or "command" in entry):
         option = next(name for name in ("header", "auth", "cwd") if getattr(options, name))
@@ -339,6 +346,28 @@ def _roots_of(options: Namespace) -> list[str]:
 
 MODES = ("auto", "legacy")
 _MODE = Argument("--mode", choices=MODES, help="which protocol")
+HOW = (
+    Argument(
+        "--env",
+        action="append",
+        metavar="NAME[=VALUE]",
+        help="an environment variable for the command; without a value: its value here",
+    ),
+    Argument(
+        "--header",
+        action="append",
+        metavar="'NAME: VALUE'",
+        help="a header for a URL; ${VAR} in it is a variable",
+    ),
+    Argument(
+        "--auth",
+        metavar="oauth|VAR",
+        help="authorize in the browser, or the variable that holds the token",
+    ),
+    Argument("--timeout", type=seconds, metavar="SECONDS", help="stop connecting after this time"),
+    Argument("--cwd", metavar="DIR", help="where the command starts"),
+)
+"""The options of a line that has a URL or a command: how to reach it, or to start it."""
 COMMANDS = {
     "connect": Command(
         "NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config",
@@ -364,31 +393,11 @@ COMMANDS = {
                 help="approve the servers of the file as they are now",
             ),
             _MODE,
-            Argument(
-                "--env",
-                action="append",
-                metavar="NAME[=VALUE]",
-                help="an environment variable for the command; without a value: its value here",
-            ),
             Argument("--record", metavar="FILE", help="write all messages to a file"),
             Argument(
                 "--replay", metavar="FILE", help="answer from a recording; nothing is started"
             ),
-            Argument(
-                "--header",
-                action="append",
-                metavar="'NAME: VALUE'",
-                help="a header for a URL; ${VAR} in it is a variable",
-            ),
-            Argument(
-                "--auth",
-                metavar="oauth|VAR",
-                help="authorize in the browser, or the variable that holds the token",
-            ),
-            Argument(
-                "--timeout", type=seconds, metavar="SECONDS", help="stop connecting after this time"
-            ),
-            Argument("--cwd", metavar="DIR", help="where the command starts"),
+            *HOW,
             Argument(
                 "--root",
                 action="append",

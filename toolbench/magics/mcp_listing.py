@@ -278,6 +278,19 @@ def _nothing(session: "MCPServerSession", what: str) -> str:
     return f"{session.name} has no {what}."
 
 
+def doctor_lines(sessions: "Iterable[MCPServerSession]", said: str | None = None) -> list[str]:
+    """Return for each of *sessions* that did not connect a line: how to look closer.
+
+    With *said*, the message of an error, only for those whose own error is in it.
+    """
+    lines = []
+    for session in sessions:
+        error = session.error
+        if error is not None and not session.is_connected and error in (said or error):
+            lines.append(f"%mcp doctor {quote(session.name)} looks at each step.")
+    return lines
+
+
 def _why(session: "MCPServerSession") -> str:
     reason = session.error or "it is not connected"
     again = f"%mcp reconnect {quote(session.name)} tries again."

@@ -15,7 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.jsonschema.node import read
-from toolbench.magics import mcp_connect, mcp_listing, mcp_over_time
+from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time
 from toolbench.magics.call_arguments import fill_in, from_words
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
@@ -79,10 +79,16 @@ class MCPMagics(NotebookMagics):
             connect = MCP.parsers["connect"]
             rest = connect.without_options(with_whole_lists(words[1:], connect.lists))
             mcp_connect.check_target(rest, self.namespace)
-        elif dashes:
-            msg = f"Only %mcp connect takes a command after --, not %mcp {' '.join(words[:1])}."
+        elif dashes and words[:1] != ["doctor"]:
+            takers = "Only %mcp connect and %mcp doctor take a command after --"
+            msg = f"{takers}, not %mcp {' '.join(words[:1])}."
             raise UsageError(msg)
-        return MCP.run(self, words, program=program)
+        try:
+            return MCP.run(self, words, program=program)
+        except ServerError as error:
+            lines = mcp_listing.doctor_lines(self.client.servers.values(), str(error))
+            error.args = ("\n".join([str(error), *lines[:1]]),)
+            raise
 
     @property
     def client(self) -> "MCPClient":
@@ -312,6 +318,7 @@ MCP = Family(
     {
         "explore": Command("browse and try tools, resources and prompts", _explore, (_ANY_NAME,)),
         **mcp_connect.COMMANDS,
+        **mcp_doctor.COMMANDS,
         "list": Command("the servers; with NAME, its tools", _list, (_ANY_NAME,)),
         "resources": Command("its resources and resource templates", _resources, (SERVER,)),
         "read": Command(
@@ -415,6 +422,7 @@ MCP = Family(
         "%mcp connect --config mcp.json --approve      its servers need no question then",
         "%mcp connect time --replay time.jsonl",
         "%mcp record time time.jsonl     from now on",
+        "%mcp doctor time",
         "%mcp explore time",
         "%mcp prompt notes summarize topic=ships",
         "%mcp log time --stderr",

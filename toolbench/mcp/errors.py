@@ -425,7 +425,8 @@ _ASKED_FOR = [
         rf"\b(?i:environment|env var).*\b{_NAME}",
         rf"\b{_NAME}\W{{1,3}}(?i:is |must be |has to be )?(?i:not )?"
         r"(?i:set|defined|provided|required|missing|configured)\b",
-        rf"\b(?i:missing|set|provide|requires|needs)\W+(?i:the |required )?\W*{_NAME}",
+        r"\b(?i:missing|set|provide|requires|needs)\W+"
+        rf"(?i:(?:an?|the|required|your|api|access|key|token|secret) )*\W*{_NAME}",
         rf"KeyError: '{_NAME}'",
     )
 ]

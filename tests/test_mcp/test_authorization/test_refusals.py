@@ -1,18 +1,11 @@
 """What a person reads when a server or the network refuses."""
 
 import json
-import ssl
-import subprocess
 import sys
 import time
-from datetime import UTC, datetime, timedelta
 
 import jwt
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from test_mcp.peers import serving_app
 from toolbench.errors import ServerError
@@ -160,45 +153,3 @@ class TestAdvice:
         program.chmod(0o755)
         with pytest.raises(ServerError, match=r"uvx may still have .*--timeout 300"):
             client.connect("slow", {"command": str(program)}, timeout=0.5)
-
-
-@pytest.fixture
-def tls(tmp_path):
-    """The port of a TLS server with a certificate that it signed itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    day = timedelta(days=1)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - day)
-        .not_valid_after(now + day)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    both = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    ) + certificate.public_bytes(pem)
-    file = tmp_path / "both.pem"
-    file.write_bytes(both)
-    ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(file)
-    code = (
-        "import ssl,socket,sys\n"
-        "c=ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)\n"
-        f"c.load_cert_chain({str(file)!r})\n"
-        "s=socket.create_server(('localhost',0));print(s.getsockname()[1],flush=True)\n"
-        "while True:\n"
-        " k,_=s.accept()\n"
-        " try: c.wrap_socket(k,server_side=True).close()\n"
-        " except OSError: k.close()\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    yield int(process.stdout.readline())
-    process.kill()
-    process.wait()
-    process.stdout.close()

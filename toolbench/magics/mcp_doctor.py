@@ -1,0 +1,80 @@
+"""%mcp doctor: what of a connection works, step by step, and what to do about the rest."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from toolbench.magics.commands import Argument, Command
+from toolbench.magics.line import UsageError
+from toolbench.magics.mcp_connect import HOW, WEB, entry_of, is_object
+from toolbench.magics.table import Listing
+from toolbench.wording import CROSS
+
+if TYPE_CHECKING:
+    from toolbench.magics.mcp_magics import MCPMagics
+
+_SHOWN = {"ok": "ok", "failed": f"{CROSS} failed", "skipped": ""}
+
+
+def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
+    from toolbench.mcp.doctor import diagnose  # noqa: PLC0415 - brings toolbench.mcp
+
+    if bool(options.target) == bool(options.program):
+        msg = "What is to be looked at? %mcp doctor NAME, or a URL, or -- and the command that starts it."
+        raise UsageError(msg)
+    name, entry = _named(magics, options)
+    seconds = options.timeout or magics.settings.connect_timeout or magics.client.timeout
+    steps = list(diagnose(name, entry, seconds=seconds))
+    listing = Listing(("step", "state", "ms", "what was seen", "what to do"), steps)
+    # A program reads the names of the parts too
+    listing.rows[:] = steps
+    rows, notes = [], list[str]()
+    for step in steps:
+        took: object = step.milliseconds
+        if took is None:
+            took = ""
+        rows.append((step.name, _SHOWN[step.state], took, step.words))
+        if step.state == "failed" and step.advice and not notes:
+            notes.append(f"{step.name}: {step.advice}")
+    listing.overview = Listing((f"step of {name}", *listing.columns[1:4]), rows, notes=notes)
+    return listing
+
+
+def _named(magics: "MCPMagics", options: Namespace) -> tuple[str, Any]:
+    """Return the name of what the line means, and its entry."""
+    options.name = options.target
+    if options.program:
+        options.name = Path(options.program[0]).name
+    elif options.target.startswith(WEB):
+        options.name = urlsplit(options.target).hostname
+    elif options.target in magics.client.known:
+        return options.target, magics.client.known[options.target].portable_entry
+    else:
+        from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - brings toolbench.mcp
+
+        for server in discover():
+            if server.name == options.target and server.entry is not None:
+                return server.name, server.entry
+        if not is_object(options.target, magics.namespace):
+            magics.server(options.target)
+    return options.name, entry_of(options, magics.namespace)
+
+
+COMMANDS = {
+    "doctor": Command(
+        "look at each step of a connection: NAME, a URL, or -- COMMAND ARG...",
+        _doctor,
+        (
+            Argument(
+                "target",
+                nargs="?",
+                offers="server",
+                metavar="NAME|URL",
+                help="a server of this notebook or of %%mcp discover, or a URL",
+            ),
+            *HOW,
+        ),
+    ),
+}
+"""The command of `%mcp` that looks at a connection."""
