@@ -24,7 +24,7 @@ from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.config.reader import read_entry
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.testing import FakeMCPServer
 
 # Turns of the loop until the process of a server has started, and one more

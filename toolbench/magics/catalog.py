@@ -21,7 +21,7 @@ from toolbench.tools.tool_names import STEMS
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 AnyTool = ToolDefinition[Any, Any]
 _RUNTIME = {*STEMS, "execute_ipython_cell"}

@@ -23,7 +23,7 @@ from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.magics.mcp_magics import MCPMagics
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 # Module:name, as FastMCP writes it
 _IN_MODULE = re.compile(r"[\w.]+:\w+")

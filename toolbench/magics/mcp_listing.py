@@ -18,7 +18,7 @@ from toolbench.wording import counted, listed
 if TYPE_CHECKING:
     from toolbench.mcp.config.discovery import DiscoveredServer
     from toolbench.mcp.review import TokenBill
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
     from toolbench.mcp.tool import MCPToolDefinition
 
 _NO_SERVERS = (

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from toolbench.llm.models import Model
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.lists.prompts import MCPPromptObservation
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
     from toolbench.serving.served_tools import Served
 
 

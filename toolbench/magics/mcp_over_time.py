@@ -20,7 +20,7 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.llm.models import Model
     from toolbench.magics.mcp_magics import MCPMagics
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
     from toolbench.mcp.snapshots.snapshot import Snapshot
     from toolbench.mcp.tool import MCPToolDefinition
     from toolbench.mcp.trust.trust import Offer

@@ -48,7 +48,7 @@ from toolbench.runs.progress import connecting_stages
 from toolbench.runs.run import run_here
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
     from toolbench.widgets.tool_calls import CallsView
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.client import create_mcp_tools as create_mcp_tools
     from toolbench.mcp.client import warm as warm
     from toolbench.mcp.results import MCPToolObservation as MCPToolObservation
-    from toolbench.mcp.session import MCPServerSession as MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession as MCPServerSession
     from toolbench.mcp.snapshots.check_calls import check_calls as check_calls
     from toolbench.mcp.snapshots.diff import Change as Change
     from toolbench.mcp.snapshots.snapshot import Snapshot as Snapshot

@@ -33,8 +33,8 @@ from toolbench.mcp.recording.recording import (
     replay_config,
     replay_entry,
 )
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.mcp.servers import Servers, way_to_tool
-from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolDefinition, give_names, named
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.configurations import approved

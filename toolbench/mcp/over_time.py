@@ -20,7 +20,7 @@ from toolbench.runs.history import history
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 # Calls that would be refused and are named
 _MOST_CALLS = 10

@@ -18,7 +18,7 @@ from toolbench.mcp.trust.trust import OfferWarning, warnings_of
 from toolbench.wording import counted, listed
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 
 _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()

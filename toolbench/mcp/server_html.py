@@ -13,7 +13,7 @@ from toolbench.display.tables import ROWS, listing_html
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 _WORDS: dict[str, str] = {
     "new": "not connected yet",

@@ -17,7 +17,7 @@ from toolbench.core.tool_names import ToolAddress
 from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 AnyTool = ToolDefinition[Any, Any]
 Sessions = Mapping[str, "MCPServerSession"]

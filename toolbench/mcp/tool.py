@@ -62,7 +62,7 @@ from toolbench.values import clip
 if TYPE_CHECKING:
     from mcp_types import Tool
 
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 _CANCELLED = "The call was cancelled, also at the server."
 

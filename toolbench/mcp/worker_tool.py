@@ -16,7 +16,7 @@ from toolbench.mcp.servers import connected
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 IDLE = 10.0
 """Seconds without a call after which a worker closes its session."""

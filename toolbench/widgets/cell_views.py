@@ -28,7 +28,7 @@ class CellViews:
             ("toolbench.runs.history", "ListedRuns"): self._in_a_page(_runs),
             ("toolbench.serving.served_tools", "Served"): self._in_a_page(_served),
             ("toolbench.export.package", "PackageFolder"): self._in_a_page(_package),
-            ("toolbench.mcp.session", "MCPServerSession"): _server,
+            ("toolbench.mcp.server_session", "MCPServerSession"): _server,
             ("toolbench.mcp.client", "MCPClient"): _client,
         }
 

@@ -17,8 +17,8 @@ from toolbench.display.page import notice, section
 from toolbench.mcp.apps.preview import app_in, preview
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPObservation, is_for
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.mcp.servers import connected
-from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.tool import MCPToolExecutor
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.widgets.explorer.requests import AskingRequest, Failure

@@ -17,7 +17,7 @@ from toolbench.mcp.authorization import logout
 from toolbench.mcp.authorization.logout import log_out
 from toolbench.mcp.authorization.token_vault import vault
 from toolbench.mcp.config.reader import read_entry
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 
 
 @pytest.fixture(params=[True, False], ids=["offered", "not offered"])

@@ -8,7 +8,7 @@ from keyring.errors import KeyringLocked, PasswordDeleteError, PasswordSetError
 from toolbench.mcp.authorization.logout import log_out
 from toolbench.mcp.authorization.token_vault import TokenVault, keyring_here, vault
 from toolbench.mcp.config.reader import read_entry
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 
 URL = "https://mcp.example/mcp"
 ITEMS = {"mcp-oauth-token t": {"access_token": "one-long-token"}}

@@ -18,7 +18,7 @@ from toolbench.mcp.apps.preview import call_result
 from toolbench.mcp.elicitation import Answer as ServerAnswer
 from toolbench.mcp.elicitation import answering
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.runs.control import Cancellable, Stop, StopCause, stop
 from toolbench.runs.perform import start
 from toolbench.runs.questions import Answer, Question

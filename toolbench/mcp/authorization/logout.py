@@ -20,7 +20,7 @@ from toolbench.network import limit_async_answer
 from toolbench.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 
 SECONDS = 20.0

@@ -14,7 +14,7 @@ from toolbench.mcp.config.server_entry import ServerEntry, located, places
 from toolbench.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 # The scheme is not a secret

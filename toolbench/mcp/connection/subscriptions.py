@@ -8,7 +8,7 @@ from toolbench.mcp.connection.open_calls import Call
 from toolbench.mcp.errors import sentence
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 _LISTS = ("tools", "prompts", "resources")
 # Seconds before a stream that ended is opened again; twice as many after each further end

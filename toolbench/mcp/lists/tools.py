@@ -17,7 +17,7 @@ from toolbench.mcp.tool import MCPToolDefinition, MCPToolExecutor
 from toolbench.redaction.detect import Secrecy
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 # Seconds until a failed request for the list is repeated
 _AGAIN = 30.0

@@ -37,7 +37,7 @@ from toolbench.runs.dialogue import preset_here
 from toolbench.runs.questions import Question as Asked
 
 if TYPE_CHECKING:
-    from toolbench.mcp.session import MCPServerSession
+    from toolbench.mcp.server_session import MCPServerSession
 
 _LISTS = {
     "notifications/tools/list_changed": "tools",

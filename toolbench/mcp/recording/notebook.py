@@ -8,7 +8,7 @@ from typing import Any
 from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.mcp.recording.recording import Recording
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.redaction import without_numbers
 from toolbench.values import clip
 

@@ -11,7 +11,7 @@ from toolbench.mcp.apps.app_bridge import AppBridge
 from toolbench.mcp.apps.preview import App, AppAddress, app_in, app_uri, preview
 from toolbench.mcp.lists.resources import MCPResourceObservation
 from toolbench.mcp.results import MCPToolObservation
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.widgets.explorer.requests import Failure, ServerRequest
 from toolbench.widgets.form.question import AGREE, QuestionBox
 from toolbench.widgets.frontend import front_end

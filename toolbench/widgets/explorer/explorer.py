@@ -18,7 +18,7 @@ from toolbench.mcp.server_html import (
     status_badge,
     status_words,
 )
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.runs.kernel import has_kernel
 from toolbench.runs.record import RunRecord
 from toolbench.widgets.explorer.prompts import PromptsPane

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from toolbench.display.ansi import on_page
 from toolbench.display.escape import Html, escape
 from toolbench.mcp.monitoring.log import LEVELS, LogEntry
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.widgets.explorer.tabs import Lock, Pane
 from toolbench.widgets.kit.feed import Feed, line_html, text_html
 from toolbench.widgets.kit.parts import put

@@ -21,8 +21,8 @@ from toolbench.mcp.over_time import (
     stop_recording,
     write_snapshot,
 )
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.mcp.servers import connected
-from toolbench.mcp.session import MCPServerSession
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.page import changes_html
 from toolbench.mcp.trust.trust import Offer, Trust

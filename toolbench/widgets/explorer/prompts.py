@@ -13,7 +13,7 @@ from toolbench.display.images import icon_html, icon_source
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.mcp.lists.prompts import MCPPromptObservation, Prompt
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, RemoteListPane
 from toolbench.widgets.kit.search_list import Item

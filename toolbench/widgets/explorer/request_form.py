@@ -11,7 +11,7 @@ from toolbench.jsonschema.node import read
 from toolbench.mcp.lists.completions import Completions
 from toolbench.mcp.lists.prompts import Prompt
 from toolbench.mcp.lists.resources import ResourceTemplate
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.widgets.explorer.requests import Failure, ServerRequest
 from toolbench.widgets.fields.rules import registry
 from toolbench.widgets.fields.slot import Slot

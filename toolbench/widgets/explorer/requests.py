@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from toolbench.errors import ToolbenchError
 from toolbench.mcp.elicitation import Answer, Question, answering, for_person
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.runs.control import CancelToken
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.parts import Parts

@@ -16,7 +16,7 @@ from toolbench.mcp.lists.resources import (
 )
 from toolbench.mcp.lists.skills import Skill
 from toolbench.mcp.monitoring.traffic import params_of
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.redaction.detect import Secrecy
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import MOST, Lock, RemoteListPane

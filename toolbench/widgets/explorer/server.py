@@ -17,7 +17,7 @@ from toolbench.display.page import badge, notice
 from toolbench.mcp.errors import STDERR
 from toolbench.mcp.review import ServerReview, review_of
 from toolbench.mcp.server_html import status_badge
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.mcp.tool import MCPToolExecutor
 from toolbench.widgets.explorer.log import LogPane
 from toolbench.widgets.explorer.over_time import ChangesPane, RecordingPane

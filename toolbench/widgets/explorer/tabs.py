@@ -11,7 +11,7 @@ import ipywidgets as w
 from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.mcp.lists.listing import ToolsDiff
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.widgets.explorer.request_form import RequestForm, proposals
 from toolbench.widgets.explorer.requests import AskingRequest, Failure, ServerRequest
 from toolbench.widgets.kit.parts import Parts, put

@@ -15,7 +15,7 @@ from toolbench.mcp.apps.preview import app_uri
 from toolbench.mcp.lists.listing import DisabledTool
 from toolbench.mcp.monitoring.traffic import params_of
 from toolbench.mcp.review import TokenBill
-from toolbench.mcp.session import MCPServerSession
+from toolbench.mcp.server_session import MCPServerSession
 from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.explorer.app_preview import AppView

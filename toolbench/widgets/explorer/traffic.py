@@ -12,7 +12,7 @@ from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, Tone, cards_html, notice
 from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
-from toolbench.mcp.session import ELSEWHERE, MCPServerSession
+from toolbench.mcp.server_session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, Pane
