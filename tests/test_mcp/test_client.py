@@ -17,8 +17,9 @@ from test_mcp.peers import (
     light,
     misbehaving,
 )
+from toolbench import mcp
 from toolbench.errors import ServerError, ToolNotFoundError
-from toolbench.mcp import create_mcp_tools
+from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.testing import FakeMCPServer
 
 
@@ -331,3 +332,17 @@ class TestConnect:
             }
         )
         assert {s.status for s in client.servers.values()} == {"connected"}
+
+
+def test_a_session_is_found_by_the_name_of_its_server():
+    """The newest that is connected, whoever connected it; else the error says which there are."""
+    with MCPClient() as first, MCPClient() as second:
+        first.connect("lib", FakeMCPServer("lib"))
+        newest = second.connect("lib", FakeMCPServer("lib"))
+        assert mcp.session("lib") is newest
+        second.disconnect("lib")
+        assert mcp.session("lib") is first.server("lib")
+        with pytest.raises(ToolNotFoundError, match=r"No server 'lip' is connected\. Did you mean"):
+            mcp.session("lip")
+    with pytest.raises(ToolNotFoundError, match="%mcp connect connects one"):
+        mcp.session("lib")

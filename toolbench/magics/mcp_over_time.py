@@ -201,8 +201,8 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
         unasked=(
             f"Server {server!r} was not approved: no person can be asked whether its changes are "
             f"welcome.\n{shown}\nIf they are, write in Python:\n"
-            "from toolbench.mcp.servers import connected\n"
-            f"trust = connected.session({server!r}).trust\n"
+            "from toolbench import mcp\n"
+            f"trust = mcp.session({server!r}).trust\n"
             "trust.approve(trust.offer)"
         ),
     )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.client import warm as warm
     from toolbench.mcp.results import MCPToolObservation as MCPToolObservation
     from toolbench.mcp.server_session import MCPServerSession as MCPServerSession
+    from toolbench.mcp.servers import session as session
     from toolbench.mcp.snapshots.check_calls import check_calls as check_calls
     from toolbench.mcp.snapshots.diff import Change as Change
     from toolbench.mcp.snapshots.snapshot import Snapshot as Snapshot

@@ -387,3 +387,26 @@ class ConnectedServers:
 
 connected = ConnectedServers()
 """The servers of this process."""
+
+
+def session(name: str) -> "MCPServerSession":
+    """Return the session of the connected server called *name*, as `%mcp connect` makes one.
+
+    If several are connected, by several clients, it is the newest. No server is started.
+
+    Example:
+        After `%mcp connect lib -- python server.py`, `session("lib").get_prompt("recommend", mood="sad")`
+        asks the server for a prompt, and `session("lib").traffic` has the messages.
+
+    Raises:
+        ToolNotFoundError: If no server of this name is connected; the message says which are.
+    """
+    found = connected.session(name)
+    if found is None:
+        names = {one.name for one in connected.sessions}
+        way = did_you_mean(name, names)
+        if not way and names:
+            way = f" There is {', '.join(sorted(names))}."
+        msg = f"No server {name!r} is connected.{way or ' %mcp connect connects one.'}"
+        raise ToolNotFoundError(msg)
+    return found
