@@ -162,7 +162,7 @@ def _prompt(magics: MCPMagics, options: Namespace) -> "MCPPromptObservation":
 
 
 def _skills(magics: MCPMagics, options: Namespace) -> Any:
-    session = magics.server(options.name)
+    session = magics.newest(options.name)
     if options.skill is not None:
         return session.skills.read(options.skill, options.file)
     rows = []

@@ -30,12 +30,12 @@ def _snapshot(magics: "MCPMagics", options: Namespace) -> str:
     from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
 
     file = options.file or over_time.file_of(options.name, ".snapshot.json")
-    session = magics.server(options.name)
+    session = magics.newest(options.name)
     return over_time.write_snapshot(session, file, overwrite=options.overwrite)
 
 
 def _stubs(magics: "MCPMagics", options: Namespace) -> str:
-    session = magics.server(options.name)
+    session = magics.newest(options.name)
     path = export.export_stubs(session, options.file, overwrite=options.overwrite)
     functions = counted(len(session.tools), "function")
     return f"{path}: {functions}, which call {options.name!r} while it is connected."
@@ -50,7 +50,7 @@ def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
     if bool(options.eval) != bool(options.model):
         msg = "Give both: --eval with a file of cases, and --model with the model to test."
         raise UsageError(msg)
-    found = over_time.compare(magics.server(options.name), options.other)
+    found = over_time.compare(magics.newest(options.name), options.other)
     notes = found.about_calls
     if found.changes:
         notes = [found.verdict, *notes]

@@ -252,8 +252,8 @@ def tell_changes(session: "MCPServerSession") -> None:
         ServerError: If the server does not start with its newest source.
     """
     with connecting_stages([session]):
-        note = session.catch_up()
-    if note:
+        notes = session.catch_up()
+    for note in notes:
         print(note)  # noqa: T201 - in the cell that asked
 
 

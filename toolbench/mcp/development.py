@@ -162,16 +162,16 @@ class Development:
         if self._told is None:
             self._told = offer
 
-    def note(self, server: str) -> str:
+    def note(self, server: str) -> list[str]:
         """Return why *server* was started again, and what has changed in its offer since the last note.
 
-        It is empty if the files were not the reason for a new start.
+        It is one note; none if the files were not the reason for a new start.
         """
         with self._lock:
             cause, self._cause = self.cause, None
         if not cause:
-            return ""
-        return "\n".join([f"{cause}: {server} was started again.", *self.changes()])
+            return []
+        return ["\n".join([f"{cause}: {server} was started again.", *self.changes()])]
 
     def changes(self) -> list[str]:
         """Return what has changed in the offer since the last note, a line for each change."""

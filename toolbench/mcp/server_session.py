@@ -277,22 +277,22 @@ class MCPServerSession:
         """The source of a server that `connect(..., dev=True)` connected, until it is disconnected."""
         return self.connection.development
 
-    def catch_up(self) -> str:
+    def catch_up(self) -> list[str]:
         """If the server is under development and its files have changed, start it again.
 
-        Return a note for the user that says so, and what has changed in its offer since the last note;
-        empty if nothing has to be said.
+        Return a note for the user that says so, and what has changed in its offer since the last note,
+        as a list; empty if nothing has to be said.
 
         Raises:
             ServerError: If the server does not start.
         """
         return portal.call(self.acatch_up)
 
-    async def acatch_up(self) -> str:
+    async def acatch_up(self) -> list[str]:
         """Do the same as `catch_up`; await this in the background loop."""
         development = self.development
         if development is None:
-            return ""
+            return []
         try:
             await self.connection.catch_up()
         except ServerError as error:
@@ -302,11 +302,6 @@ class MCPServerSession:
             raise ServerError(msg) from None
         # A server may make the comparison slow
         return await to_thread(development.note, self.name)
-
-    def tell(self, note: str) -> None:
-        """Add *note*, if it is not empty, to the next result of a call."""
-        if note:
-            self.notices.append(note)
 
     def start_recording(self, path: str | Path) -> Path:
         """Write all messages of the session to the file *path*, from now on.

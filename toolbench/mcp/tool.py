@@ -281,7 +281,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """
         if self.is_in_development:
             try:
-                self.executor.client.tell(self.executor.client.catch_up())
+                self.executor.client.notices += self.executor.client.catch_up()
             except ServerError as error:
                 return failed_observation(self.remote_name, str(error))
         return None
@@ -594,7 +594,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         try:
             if not (isinstance(run, Run) and run.tool.executor is self):
                 # Else the run has done it, before it checked the arguments
-                self.client.tell(await self.client.acatch_up())
+                self.client.notices += await self.client.acatch_up()
             result = await self.client.call_tool(
                 self.tool_name, arguments, on_progress=on_progress, answerer=answerer
             )

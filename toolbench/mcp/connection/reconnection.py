@@ -315,14 +315,14 @@ class ReconnectingConnection:
         Raises:
             ServerError: If the server does not start.
         """
-        while (development := self.development) is not None:
+        while (development := self.development) is not None and self._state != "closed":
             if (attempt := self._running) is not None:
                 await attempt.outcome()
                 # It may have begun before the last change
                 continue
             before = self._attempt
             changed = await asyncio.to_thread(development.changed)
-            if self._attempt is not before or self._state == "closed":
+            if self._attempt is not before or self.development is None:
                 continue
             if not changed and not (tries_again and self._state == "failed"):
                 return
