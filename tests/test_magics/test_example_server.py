@@ -49,6 +49,8 @@ def test_works_and_breaks_on_demand(mcp, run, mode):
 def test_is_saved_as_a_command_that_starts_it(shell, mcp, tmp_path):
     """Also for other clients."""
     mcp("connect example")
+    mcp(f"connect example --record {tmp_path}/example.jsonl")
+    assert (tmp_path / "example.jsonl").is_file()
     mcp(f"save {tmp_path}/mcp.json")
     mcp("disconnect example --forget")
     mcp(f"connect --config {tmp_path}/mcp.json --approve")

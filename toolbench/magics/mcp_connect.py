@@ -31,7 +31,7 @@ _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*
 WEB = ("http://", "https://")
 """The beginnings of a URL."""
 # A server of toolbench's own
-_EXAMPLE = "example"
+_EXAMPLE = ("-m", "toolbench.mcp.example")
 
 
 def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
@@ -39,8 +39,12 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
     if is_alone and options.name and options.name.endswith(".json"):
         options.config, options.name = options.name, None
     client = magics.client
-    if is_alone and options.name == _EXAMPLE and _EXAMPLE not in client.known:
-        options.program = [sys.executable, "-m", "toolbench.mcp.example"]
+    is_again = options.name in client.known and set(_given(options)) <= {"name", "--mode"}
+    if is_alone and options.name == "example" and not is_again:
+        known = client.known.get("example")
+        # Not in the place of a server of the user that has this name
+        if known is None or known.entry.args == _EXAMPLE:
+            options.program = [sys.executable, *_EXAMPLE]
     _check(options)
     timeout = options.timeout or magics.settings.connect_timeout
     if options.config:
@@ -59,7 +63,7 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
     if options.replay and not options.name:
         client.add(None, replay=options.replay)
         return mcp_listing.servers(client.servers.values())
-    if options.name in client.known and set(_given(options)) <= {"name", "--mode"}:
+    if is_again:
         return _reconnect(magics, options)
     entry = None
     if not options.replay:

@@ -132,25 +132,21 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
 
 
 def asides_of(call: Call, inbox: "Inbox") -> list[str]:
-    """Return notes for the user on what the server wrote beside messages while the failed *call* ran."""
-    if call.noise:
-        return [f"{about_noise(call.noise)}.", *stderr_of(call, inbox)]
-    return stderr_of(call, inbox)
+    """Return notes for the user on what the server wrote beside messages while the failed *call* ran.
 
-
-def stderr_of(call: Call, inbox: "Inbox") -> list[str]:
-    """Return a note with the last lines that the server wrote to stderr while *call* ran, if any.
-
-    Other calls that ran meanwhile may have caused some of them.
+    Other calls that ran meanwhile may have caused some of the lines of stderr.
     """
+    asides = []
+    if call.noise:
+        asides.append(f"{about_noise(call.noise)}.")
     last, cause = _last_words(inbox, call.stderr_since)
-    if not last:
-        return []
-    lines = ["While this call ran, the server wrote to stderr:"]
-    lines += [f"  {line[:300]}" for line in last]
-    if cause and cause not in map(str.strip, last):
-        lines.append(f"Its first error was {_short(cause)}")
-    return [inbox.safe_text("\n".join(lines))]
+    if last:
+        lines = ["While this call ran, the server wrote to stderr:"]
+        lines += [f"  {line[:300]}" for line in last]
+        if cause and cause not in map(str.strip, last):
+            lines.append(f"Its first error was {_short(cause)}")
+        asides.append(inbox.safe_text("\n".join(lines)))
+    return asides
 
 
 def _last_words(inbox: "Inbox", since: int) -> tuple[list[str], str]:

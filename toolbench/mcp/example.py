@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer, Resolve
 from mcp.server.mcpserver.resolve import Elicit
@@ -90,7 +90,6 @@ class Item(BaseModel):
 
     title: str
     copies: int = Field(1, ge=1, le=9)
-    binding: Literal["hardcover", "paperback"] = "paperback"
 
 
 @library.tool(annotations=ADDS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolbench.mcp.monitoring.traffic import Exchange, Message, paired
+from toolbench.mcp.monitoring.traffic import Message, paired
 from toolbench.mcp.recording.recorder import OPENING, ServerRecorder
 from toolbench.redaction import MARK, numbered_mark
 from toolbench.wording import counted
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # In the place of a number
 _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
-_ANSWERS = ("response", "error", "refusal")
 
 
 @dataclass
@@ -28,7 +27,7 @@ class SoFar:
     gone: int = 0
     """The number of messages that the traffic had dropped already."""
     left_out: int = 0
-    """The number of messages and exchanges that cannot be read, because one message is cut."""
+    """The number of exchanges that cannot be replayed, because a message is cut."""
 
     @property
     def losses(self) -> list[str]:
@@ -52,47 +51,45 @@ def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> SoFar:
     """
     kept = list(inbox.traffic)
     so_far = SoFar(recorder.path)
-    whole: dict[int, WrittenMessage | None] = {}
-    for exchange in paired(kept):
-        if exchange.message.kind not in _ANSWERS:
-            items = _items_of(exchange)
-            so_far.left_out += not items
-            whole.update(items)
-    if kept and (first := kept[0]).id > 1:
-        so_far.gone, recorder.at = first.id - 1, first.time
+    readable, so_far.left_out = _readable(kept)
+    if kept and kept[0].id > 1:
+        so_far.gone, recorder.at = kept[0].id - 1, kept[0].time
         inbox.opening.write(recorder, inbox.redactor)
     is_opening = False
     for message in kept:
-        if message.id not in whole:
-            continue
         recorder.at = message.time
+        if message.kind == "noise":
+            recorder.line("noise", message.text, inbox.redactor)
+        if message.id not in readable:
+            continue
         if message.direction == "sent":
             begins = message.kind == "request" and message.method in OPENING
             if begins and not is_opening:
                 recorder.ended(None)
                 recorder.connected(inbox.opening.transport, inbox.opening.mode)
             is_opening = begins
-        item = whole[message.id]
-        if item is None:
-            recorder.line("noise", message.text, inbox.redactor)
-        else:
-            recorder.message(message.direction, item, inbox.redactor)
-    for token, text, asides in list(inbox.failures):
-        recorder.failed(token, text, asides, inbox.redactor)
+        recorder.message(message.direction, readable[message.id], inbox.redactor)
+    for failure in list(inbox.failures):
+        recorder.failed(*failure, inbox.redactor)
     recorder.at = None
     return so_far
 
 
-def _items_of(exchange: Exchange) -> "dict[int, WrittenMessage | None]":
-    """Return the messages of *exchange* by number, None for noise; empty if one cannot be read."""
-    items: dict[int, WrittenMessage | None] = {}
-    for message in filter(None, (exchange.message, exchange.answer)):
-        items[message.id] = None
-        if message.kind != "noise":
-            item = items[message.id] = _read(message)
-            if item is None:
-                return {}
-    return items
+def _readable(kept: list[Message]) -> "tuple[dict[int, WrittenMessage], int]":
+    """Return, by their numbers, the messages of whole exchanges, and the number of the other exchanges."""
+    readable: dict[int, WrittenMessage] = {}
+    others = 0
+    for exchange in paired(kept):
+        # An answer without its request, or no message
+        if exchange.message.kind in ("response", "error", "refusal", "noise"):
+            continue
+        both = [message for message in (exchange.message, exchange.answer) if message is not None]
+        items = {message.id: item for message in both if (item := _read(message)) is not None}
+        if len(items) == len(both):
+            readable.update(items)
+        else:
+            others += 1
+    return readable, others
 
 
 def _read(message: Message) -> "WrittenMessage | None":
