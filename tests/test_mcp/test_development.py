@@ -260,7 +260,14 @@ class TestTheFiles:
 
     @pytest.mark.parametrize(
         "name",
-        [".venv/a.py", "node_modules/a.js", "lib/__pycache__/a.py", "data.json", "notes.sqlite"],
+        [
+            ".venv/a.py",
+            "node_modules/a.js",
+            "lib/__pycache__/a.py",
+            "dist/a.js",
+            "data.json",
+            "notes.sqlite",
+        ],
     )
     def test_are_not_those_of_environments_and_data(self, tmp_path, monkeypatch, name):
         """Nor hidden ones; a server that writes its own data is not started again for it."""

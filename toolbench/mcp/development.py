@@ -2,9 +2,9 @@
 
 The files are those that the command names and, around them, source files: in the folder of each named
 file, in the folder of `cwd`, and in that of the option `--directory` (of uv). If the command names no file
-and no such folder, as in `python -m package`, it is the folder where the process starts. Hidden folders
-and those of environments and caches are left out. At most `MOST_FILES` files in `MOST_FOLDERS` folders are
-watched, the nearest first.
+and no such folder, as in `python -m package`, it is the folder where the process starts. Left out are
+hidden folders and those of environments, caches and, unless the command names a file there, builds. At most
+`MOST_FILES` files in `MOST_FOLDERS` folders are watched, the nearest first.
 """
 
 import os
@@ -49,7 +49,9 @@ _SOURCE = frozenset(
     }
 )
 """The endings of source files; data that a server writes has other ones."""
-_SKIPPED = frozenset({"__pycache__", "env", "node_modules", "site-packages", "venv"})
+_ENVIRONMENTS = frozenset({"__pycache__", "node_modules", "site-packages", "venv"})
+# A start may write into the last ones, as that of `npm start`
+_SKIPPED = _ENVIRONMENTS | {"build", "dist", "out", "target"}
 # Nanoseconds: a later write may leave the time of a file that is younger; some disks count in 2 s
 _YOUNG = 3_000_000_000
 # Changes that a note names
@@ -85,6 +87,9 @@ class Development:
         """
         self.is_watched = is_watched
         self._entry, self._folder = entry, Path.cwd()
+        # What the command names, and the folders around
+        self._named: list[Path] = []
+        self._folders: list[Path] = []
         # As the files were before the process started
         self._stamps: Mapping[Path, _Stamp] = {}
         # What changed, in words, and when
@@ -99,6 +104,13 @@ class Development:
 
     def begin(self) -> None:
         """Note how the files are now, just before the server's process is started."""
+        # A variable that is not set: then nothing is started either
+        with suppress(ServerError):
+            entry = self._entry.expanded(os.environ)
+            named, folders = _named(entry, self._folder / (entry.cwd or ""))
+            # A build may have removed what the command names: it comes again
+            if named or not self._folders:
+                self._named, self._folders = named, folders
         stamps = {}
         for path, facts in self._files().items():
             digest = b""
@@ -126,15 +138,11 @@ class Development:
     def _files(self) -> dict[Path, tuple[int, int, int]]:
         """Return the facts of the files that there are."""
         files: dict[Path, tuple[int, int, int]] = {}
-        # A variable that is not set: then nothing is started either
-        with suppress(ServerError):
-            entry = self._entry.expanded(os.environ)
-            named, folders = _named(entry, self._folder / (entry.cwd or ""))
-            for path in [*named, *_around(folders)]:
-                # Removed meanwhile
-                with suppress(OSError):
-                    stat = path.stat()
-                    files[path] = stat.st_mtime_ns, stat.st_size, stat.st_ino
+        for path in [*self._named, *_around(self._folders)]:
+            # Removed meanwhile
+            with suppress(OSError):
+                stat = path.stat()
+                files[path] = stat.st_mtime_ns, stat.st_size, stat.st_ino
         return files
 
     # --- what is said of a new start ----------------------------------------------------
@@ -227,7 +235,7 @@ def _named(entry: ServerEntry, start: Path) -> tuple[list[Path], list[Path]]:
     program = start / entry.command
     if program.is_relative_to(start) and _is_file(program):
         parts = program.relative_to(start).parts
-        if not any(part in _SKIPPED or part.startswith(".") for part in parts):
+        if not any(part in _ENVIRONMENTS or part.startswith(".") for part in parts):
             files.append(program)
     return files, folders or [start]
 
