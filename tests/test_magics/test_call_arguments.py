@@ -9,7 +9,7 @@ from toolbench import tool
 from toolbench.errors import BodyError, ToolbenchError
 from toolbench.jsonschema.node import read
 from toolbench.magics.call_arguments import FORMS as FORM_NAMES
-from toolbench.magics.call_arguments import from_text, from_words
+from toolbench.magics.call_arguments import WordError, from_text, from_words
 from toolbench.magics.tool_magics import TOOL
 
 
@@ -21,7 +21,7 @@ def as_list(value):
 class TestWords:
     def test_give_an_argument_once(self):
         """The second of two would win in silence."""
-        with pytest.raises(UsageError, match=r"'a' is given twice\."):
+        with pytest.raises(WordError, match=r"'a' is given twice\."):
             from_words(["a=1", "b=1", "a=2"], read({}))
 
     @pytest.mark.parametrize("body", ["a: 1", '{"a": 1}'])
@@ -44,9 +44,9 @@ class TestWords:
         words = {"type": "array", "items": {"type": "string"}}
         numbers = {"type": "array", "items": {"type": "integer"}}
         accepted = read({"properties": {"w": words, "n": numbers}})
-        with pytest.raises(UsageError, match=r'w takes a list: write w=\["Austen", "Melville"\]'):
+        with pytest.raises(WordError, match=r'w takes a list: write w=\["Austen", "Melville"\]'):
             from_words(["w=Austen,Melville"], accepted)
-        with pytest.raises(UsageError, match=r"n takes a list: write n=\[1, 2\]"):
+        with pytest.raises(WordError, match=r"n takes a list: write n=\[1, 2\]"):
             from_words(["n=1,2"], accepted)
         days = {"type": "array", "items": {"type": "string", "format": "date"}}
         sizes = {"type": "array", "items": {"enum": ["small", "large", "huge"]}}
@@ -57,7 +57,7 @@ class TestWords:
             ("sizes=tiny", r'sizes=\["small", "large"\]'),
             ("secrets=swordfish", r'secrets=\["one", "two"\]'),
         ):
-            with pytest.raises(UsageError, match=f"takes a list: write {example}\\."):
+            with pytest.raises(WordError, match=f"takes a list: write {example}\\."):
                 from_words([word], others)
         right = ['w=["Austen"]', "n=${numbers}"]
         assert from_words(right, accepted) == {"w": ["Austen"], "n": "${numbers}"}

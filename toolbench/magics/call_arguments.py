@@ -1,4 +1,7 @@
-"""Read the arguments of a call from the line or the body of a magic."""
+"""Read the arguments of a call from the line or the body of a magic, or from a shell.
+
+This module imports no IPython: the command `toolbench call` starts fast.
+"""
 
 import ast
 import json
@@ -14,7 +17,6 @@ from toolbench.errors import BodyError, did_you_mean, indefinite
 from toolbench.jsonschema.describe import example_values
 from toolbench.jsonschema.node import Node, read
 from toolbench.jsonschema.words import FORMAT_EXAMPLES, NOUNS, TEXTS
-from toolbench.magics.line import UsageError
 from toolbench.redaction.detect import Secrecy, is_secret
 from toolbench.runs.kernel import notebook_folder
 from toolbench.values import base64_of, clip, each_once
@@ -29,6 +31,10 @@ _FORMS = 'Write YAML (`total: 84`), JSON (`{"total": 84}`), or Python with `-f p
 # Types whose values have parts
 _WITH_PARTS = ("array", "object")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class WordError(BodyError):
+    """A word of a line cannot be read as an argument; a magic raises its `UsageError` in place of it."""
 
 
 def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], dict[str, str]]:
@@ -99,12 +105,12 @@ def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
     """Return the arguments that `_read_words` reads.
 
     Raises:
-        UsageError: If a word is a mistake, or has one value in the place of a list or an object.
+        WordError: If a word is a mistake, or has one value in the place of a list or an object.
     """
     arguments, mistakes = _read_words(words, accepted)
     mistakes = {**_singles(arguments, accepted, _on_the_line), **mistakes}
     if mistakes:
-        raise UsageError(in_lines([*mistakes.values()]))
+        raise WordError(in_lines([*mistakes.values()]))
     return arguments
 
 
@@ -127,7 +133,7 @@ def arguments_in(
         is_all: Whether the call has no other arguments than these.
 
     Raises:
-        UsageError: If a word is a mistake, or has one value where *tool* needs a list or an object.
+        WordError: If a word is a mistake, or has one value where *tool* needs a list or an object.
         BodyError: If only variables are missing.
     """
     read, mistakes = _read_words(words, tool.input_node)
@@ -156,8 +162,50 @@ def arguments_in(
         if top is not None and top not in wrong and (is_all or top in arguments):
             sentences.append(str(problem))
     if is_misread:
-        raise UsageError(in_lines(sentences))
+        raise WordError(in_lines(sentences))
     raise BodyError(in_lines(sentences))
+
+
+def read_arguments(
+    tool: ToolDefinition[Any, Any],
+    namespace: Mapping[str, Any],
+    words: Sequence[str],
+    literal: str | None,
+    body: str | None = None,
+    form: Format | None = None,
+) -> dict[str, Any]:
+    """Return the arguments of a call of *tool*: those of the words, of the JSON beside them, and of the body.
+
+    Args:
+        tool: The tool.
+        namespace: The variables of the notebook, or of the environment of a shell.
+        words: The `key=value` words.
+        literal: A JSON object on the line; None if there is none.
+        body: The body of a cell; None if there is none.
+        form: The format of the body; see `from_text`.
+
+    Raises:
+        WordError: If a word cannot be read; see `arguments_in`.
+        BodyError: If a text cannot be read, or an argument is given twice.
+    """
+    is_all = body is None and literal is None
+    arguments = arguments_in(words, tool, namespace, is_all=is_all)
+    texts: tuple[tuple[str | None, Format | None], ...] = ((literal, "json"), (body, form))
+    for text, text_form in texts:
+        if text is None:
+            continue
+        given = from_text(text, text_form, namespace, tool.input_schema)
+        for name in given:
+            if name in arguments:
+                msg = f"{name!r} is given twice: leave one out."
+                raise BodyError(msg)
+        if text_form in (None, "yaml") and not looks_like_json(text):
+            check_parts(given, arguments, tool, namespace)
+        # Python has the variables already
+        if text_form != "py":
+            given = fill_in(given, namespace)
+        arguments.update(given)
+    return arguments
 
 
 def check_parts(

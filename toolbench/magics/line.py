@@ -16,6 +16,7 @@ from IPython.core import error
 from IPython.core.magic import Magics
 
 from toolbench.errors import BodyError, ToolNotFoundError
+from toolbench.magics.call_arguments import WordError
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.redactor import Redactor
@@ -253,7 +254,10 @@ def answers_in_cell(magic: _Magic) -> _Magic:
             known = list(_secrets_in(line))
             for body in cell:
                 known += _members(body or "")
-            error.args = (Redactor(known).sentence(str(error)),)
+            sentence = Redactor(known).sentence(str(error))
+            if isinstance(error, WordError):
+                raise UsageError(sentence) from None
+            error.args = (sentence,)
             raise error from None
         if isinstance(result, str):
             print(result)  # noqa: T201 - in the cell that asked

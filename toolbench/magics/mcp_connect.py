@@ -18,6 +18,8 @@ from toolbench.magics.mcp_over_time import trust_notes
 from toolbench.magics.table import Listing
 from toolbench.mcp.client_features import root_url
 from toolbench.mcp.config.placeholders import LiveVariables, is_text, names_in, reference
+from toolbench.mcp.config.program import environment_of, own_program
+from toolbench.mcp.config.reader import header_in
 from toolbench.redaction.detect import secrets_in
 from toolbench.wording import counted
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 # Module:name, as FastMCP writes it
 _IN_MODULE = re.compile(r"[\w.]+:\w+")
-_HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
 WEB = ("http://", "https://")
 """The beginnings of a URL."""
 # A server of toolbench's own
@@ -209,7 +210,7 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
     msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
     if target[0].endswith(".py"):
         msg += f"To start it: {line}python {shlex.join(target)}"
-    elif len(target) > 1 or shutil.which(_own_program(target[0])):
+    elif len(target) > 1 or shutil.which(own_program(target[0])):
         msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
     else:
         msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
@@ -244,7 +245,11 @@ def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
         raise UsageError(msg)
     if options.program:
         program, *arguments = options.program
-        entry: Any = {"command": _own_program(program), "args": arguments, "env": _env(options)}
+        entry: Any = {
+            "command": own_program(program),
+            "args": arguments,
+            "env": environment_of(options.env or ()),
+        }
     else:
         entry = names.get(_bare(options.target), options.target)
     settings = _settings(options, names)
@@ -262,25 +267,6 @@ def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
     # A reconnect reads them again
     variables = LiveVariables(names, names_in(settings))
     return {**entry, **settings, "notebookVariables": variables}
-
-
-def _own_program(name: str) -> str:
-    """Return the path of the program *name* beside the kernel's Python; else *name* itself."""
-    beside = Path(sys.executable).parent / name
-    if Path(name).name == name and beside.is_file():
-        return str(beside)
-    return name
-
-
-def _env(options: Namespace) -> dict[str, str]:
-    """Return the environment of the command: values, and references to those that stand for themselves."""
-    env = {}
-    for word in options.env or ():
-        name, equals, value = word.partition("=")
-        if not equals:
-            value = f"${{env:{name}}}"
-        env[name] = value
-    return env
 
 
 def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -304,11 +290,11 @@ def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header(text: str) -> tuple[str, str]:
-    match = _HEADER.fullmatch(text)
-    if match is None or not match["value"]:
+    header = header_in(text)
+    if header is None:
         msg = "--header takes a name and a value: --header 'X-Team: data'."
         raise UsageError(msg)
-    name, value = match["name"], match["value"]
+    name, value = header
     if not names_in(value) and any(secrets_in(value, name)):
         msg = (
             f"The value of the header {name!r} would be saved with the notebook. Put the secret into "

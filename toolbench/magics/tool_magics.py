@@ -1,7 +1,6 @@
 """%tool and %%tool open a tool's panel, or run the tool; %%tool_call shows the calls in a model's message."""
 
 from argparse import Namespace
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -15,7 +14,6 @@ from IPython.core.magic import (
 from toolbench import llm, widgets
 from toolbench.core.tool_advice import remake_advice
 from toolbench.errors import (
-    BodyError,
     ToolbenchError,
     ToolFailedError,
     ToolNotFoundError,
@@ -24,12 +22,8 @@ from toolbench.errors import (
 from toolbench.llm.wire import WIRES
 from toolbench.magics.call_arguments import (
     FORMS,
-    Format,
-    arguments_in,
-    check_parts,
     fill_in,
-    from_text,
-    looks_like_json,
+    read_arguments,
 )
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import Argument, LineParser
@@ -147,38 +141,13 @@ class ToolMagics(NotebookMagics):
         if options.bg and options.out:
             msg = "-o keeps the result of a run, --bg does not wait for it: give only one of them."
             raise UsageError(msg)
-        arguments = self._arguments(tool, options, literal, cell)
+        arguments = read_arguments(
+            tool, self.namespace, options.arguments, literal, cell, options.format
+        )
         asks_to_run = options.bg or options.out or options.yes
         if not (arguments or asks_to_run) and literal is None and cell is None:
             return widgets.ToolPanel(tool, timeout=options.timeout)
         return self._run(tool, arguments, options)
-
-    def _arguments(
-        self, tool: AnyTool, options: Namespace, literal: str | None, cell: str | None
-    ) -> dict[str, Any]:
-        """Return the arguments of the call: those of the words, the JSON of the line, and the body."""
-        namespace: Mapping[str, Any] = self.namespace
-        is_all = cell is None and literal is None
-        arguments = arguments_in(options.arguments, tool, namespace, is_all=is_all)
-        texts: tuple[tuple[str | None, Format | None], ...] = (
-            (literal, "json"),
-            (cell, options.format),
-        )
-        for text, form in texts:
-            if text is None:
-                continue
-            given = from_text(text, form, namespace, tool.input_schema)
-            for name in given:
-                if name in arguments:
-                    msg = f"{name!r} is given twice: leave one out."
-                    raise BodyError(msg)
-            if form in (None, "yaml") and not looks_like_json(text):
-                check_parts(given, arguments, tool, namespace)
-            # Python has the variables already
-            if form != "py":
-                given = fill_in(given, namespace)
-            arguments.update(given)
-        return arguments
 
     def _run(self, tool: AnyTool, arguments: dict[str, Any], options: Namespace) -> Any:
         if tool.executor is None:

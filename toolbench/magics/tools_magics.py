@@ -17,7 +17,7 @@ from toolbench.files import write_named
 from toolbench.jsonschema.node import Node
 from toolbench.llm.formats import to_format
 from toolbench.llm.wire import WIRES
-from toolbench.magics.call_arguments import fill_in, from_words, in_lines
+from toolbench.magics.call_arguments import WordError, fill_in, from_words, in_lines
 from toolbench.magics.catalog import AnyTool, matching
 from toolbench.magics.commands import (
     OVERWRITE,
@@ -256,7 +256,7 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
             continue
         try:
             grid[name] = _values(word, node)
-        except UsageError as error:
+        except (UsageError, WordError) as error:
             mistakes[name] = str(error)
     if mistakes:
         raise UsageError(in_lines([*mistakes.values()]))

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -88,6 +88,28 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         raise FileNotFoundError(msg)
     msg = f"command not found: {command!r}. {_advice(command)}"
     raise FileNotFoundError(msg)
+
+
+def own_program(name: str) -> str:
+    """Return the path of the program *name* beside this Python; else *name* itself."""
+    beside = Path(sys.executable).parent / name
+    if Path(name).name == name and beside.is_file():
+        return str(beside)
+    return name
+
+
+def environment_of(words: Iterable[str]) -> dict[str, str]:
+    """Return the environment that *words*, each NAME or NAME=VALUE, give a server's program.
+
+    A name alone becomes a reference to the variable of this process.
+    """
+    env = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            value = f"${{env:{name}}}"
+        env[name] = value
+    return env
 
 
 def program_name(command: str) -> str:

@@ -28,6 +28,7 @@ from toolbench.mcp.config.server_entry import (
 
 _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
+_HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
 _TRANSFORMS = ("tools", "include_tags", "exclude_tags")
 """The keys with which FastMCP leaves out tools of a server, or changes them."""
 LEAST_MILLISECONDS = 1000
@@ -60,6 +61,14 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
         msg = "The configuration has no servers: expected {'mcpServers': {name: {...}}}."
         raise ServerError(msg)
     return {str(name): _named(name, entry, base) for name, entry in table.items()}
+
+
+def header_in(text: str) -> tuple[str, str] | None:
+    """Return the name and the value of the HTTP header in *text*, `X-Team: data`; None if it is none."""
+    match = _HEADER.fullmatch(text)
+    if match is None or not match["value"]:
+        return None
+    return match["name"], match["value"]
 
 
 def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
