@@ -11,6 +11,7 @@ from pathlib import Path
 import griffe
 from griffe2md import ConfigDict, prepare_context, prepare_env
 
+from toolbench.cli.exit_codes import table
 from toolbench.magics.chat_magics import CHAT, MODEL
 from toolbench.magics.commands import Family, LineParser
 from toolbench.magics.mcp_magics import MCP
@@ -70,8 +71,9 @@ MODULES = {
     "toolbench.compat": None,
 }
 COMMANDS = ("new", "lab", "eval", "export", "connect", "doctor")
+SERVER_COMMANDS = ("list", "call", "read", "prompt", "review")
 # What is called like a function of Python
-_FUNCTIONS = {"eval": "eval_"}
+_FUNCTIONS = {"eval": "eval_", "list": "list_"}
 STYLE: ConfigDict = {
     # IPython asks for it
     "filters": ["!^_", "!^getdoc$"],
@@ -270,13 +272,17 @@ def commands(package: griffe.Module) -> Iterator[str]:
     """Give the commands of the shell, from their functions."""
     yield "## Commands\n"
     style: ConfigDict = {**STYLE, "show_root_heading": False}
-    for name in COMMANDS:
+    for name in (*COMMANDS, *SERVER_COMMANDS):
         yield f"### `toolbench {name}`\n"
-        function = package["cli.app"][_FUNCTIONS.get(name, name)]
+        module = package["cli.app"]
+        if name in SERVER_COMMANDS:
+            module = package["cli.server_commands"]
+        function = module[_FUNCTIONS.get(name, name)]
         for parameter in function.parameters:
             if getattr(parameter.annotation, "canonical_path", "") == "typing.Annotated":
                 parameter.annotation = parameter.annotation.slice.elements[0]
         yield rendered(function, style)
+    yield f"### Exit codes\n\n{table()}\n"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from kernels import FORGET
 from promised.test_cells import CELLS, neutral
 
 from toolbench.cli import main
+from toolbench.cli.app import app
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -81,12 +83,13 @@ def test_the_python_of_a_document_runs(document, shared_kernel, tmp_path):
 
 
 def test_our_commands_of_the_documents_run(tmp_path, monkeypatch, capsys):
-    """A line with `toolbench` does what it says; one that stays open, or asks a model, knows its words."""
+    """A line with `toolbench` does what it says; one that stays open, or asks others, knows its words."""
     monkeypatch.chdir(tmp_path)
     for program, words in commands():
         if program == "toolbench":
-            stays = ["--help"] if words[0] in ("lab", "eval") else []
-            assert main([*words, *stays]) == 0, capsys.readouterr()
+            app.parse_args(takewhile("--".__ne__, words), exit_on_error=False)
+            if words[0] in ("new", "export", "connect") or words == ["doctor"]:
+                assert main(words) == 0, capsys.readouterr()
 
 
 @pytest.mark.slow

@@ -1,21 +1,24 @@
-"""The command `toolbench` for a terminal: `new`, `lab`, `eval`, `export`, `connect`, `doctor`."""
+"""The command `toolbench` for a terminal: its subcommands are in `app` and `server_commands`."""
 
 import sys
 from collections.abc import Sequence
 
+from toolbench.cli.exit_codes import ExitCode
 from toolbench.install_commands import how_to_install_extra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with *arguments*, by default those of this process, and return its exit code."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     try:
-        from toolbench.cli.app import app  # noqa: PLC0415 - cyclopts is an extra
+        from toolbench.cli.app import run  # noqa: PLC0415 - cyclopts is an extra
+
+        return run(arguments)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
     except ModuleNotFoundError as error:
         if error.name != "cyclopts":
             raise
         sys.stderr.write(f"The command line needs cyclopts: {how_to_install_extra('cli')}\n")
-        return 1
-    code = app(arguments, result_action="return_value")
-    if isinstance(code, int):
-        return code
-    return 0
+        return ExitCode.FAILED

@@ -1,17 +1,20 @@
 """The subcommands of `toolbench`: their arguments and output. Their docstrings are the help texts."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 
 from toolbench import __version__
-from toolbench.cli import doctor as checks
+from toolbench.cli import server_commands
+from toolbench.cli.exit_codes import ExitCode, table
 from toolbench.cli.lab import LabError, open_lab
 from toolbench.cli.scaffold import ScaffoldError, scaffold
+from toolbench.cli.server_source import Source
 from toolbench.display.caps import shorten
 from toolbench.display.escape import visible
 from toolbench.errors import ToolbenchError
@@ -20,10 +23,33 @@ app = App(
     name="toolbench",
     help="A workbench for agent tools in Jupyter notebooks.",
     version=__version__,
+    help_epilogue=f"Exit codes:\n\n{table()}",
 )
 # Characters of a reason
 _LONGEST = 5_000
 console = Console(highlight=False, soft_wrap=True)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command with *arguments*, and return its exit code."""
+    words, program = list(arguments), list[str]()
+    if "--" in words:
+        begin = words.index("--")
+        words, program = words[:begin], words[begin + 1 :]
+    try:
+        command, bound, others = app.parse_args(words, exit_on_error=False)
+    except CycloptsError:
+        # It has said what is wrong
+        return ExitCode.USAGE
+    if "program" in others:
+        bound.arguments["program"] = tuple(program)
+    elif program:
+        _refuse(f"Only commands about servers take a command after --, not: {' '.join(words)}")
+        return ExitCode.USAGE
+    code = command(*bound.args, **bound.kwargs)
+    if isinstance(code, int):
+        return code
+    return ExitCode.OK
 
 
 @app.command
@@ -196,16 +222,34 @@ def connect(name: str) -> int:
     return 0
 
 
-@app.command
-def doctor() -> int:
-    """Check the installation: packages, front ends, kernel, tools and extras.
+@app.command(usage=f"Usage: toolbench doctor [{server_commands.SOURCES} [SERVER] [-- COMMAND...]]")
+def doctor(
+    *words: str,
+    source: Source = server_commands.NOWHERE,
+    program: server_commands.Program = (),
+) -> int:
+    """Check the installation, or each step of the connection to a server.
 
-    The MCP servers that are configured here are listed with what is seen without connecting them.
+    Without a server and a source: packages, front ends, kernel, tools and extras, and the servers that
+    are configured here, with what is seen without connecting them.
+
+    Example: `toolbench doctor -- python server.py`
+
+    Args:
+        words: A server.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
     """
+    if words or program or source != server_commands.NOWHERE:
+        return server_commands.examine(*words, source=source, program=program)
+    from toolbench.cli import doctor as checks  # noqa: PLC0415 - it looks at all parts
+
     results = checks.examine()
     console.print(checks.report(results))
     console.print(f"\n{checks.verdict(results)}", markup=False)
-    return int(any(check.state == "broken" for check in results))
+    if any(check.state == "broken" for check in results):
+        return ExitCode.FAILED
+    return ExitCode.OK
 
 
 def _typed(program: str) -> str:
@@ -219,8 +263,11 @@ def _typed(program: str) -> str:
     return ours
 
 
-def _refuse(error: Exception) -> int:
+def _refuse(error: object) -> int:
     Console(stderr=True, highlight=False, soft_wrap=True).print(
         shorten(visible(str(error)), _LONGEST), markup=False
     )
-    return 1
+    return ExitCode.FAILED
+
+
+server_commands.add_to(app)

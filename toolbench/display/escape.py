@@ -3,6 +3,7 @@
 import html
 import re
 from functools import cache
+from json import dumps
 from typing import NewType
 
 Html = NewType("Html", str)
@@ -70,6 +71,11 @@ def visible(text: str) -> str:
 def on_one_line(text: str) -> str:
     """Return *text*, which is not trusted, on one line, with invisible characters spelled out."""
     return visible(" ".join(text.split()))
+
+
+def visible_json(text: str) -> str:
+    """Return *text*, which is JSON, with the same characters as escapes of JSON: the value stays the same."""
+    return _HIDDEN.sub(lambda hidden: dumps(hidden[0])[1:-1], text)
 
 
 def _join(pair: re.Match[str]) -> str:

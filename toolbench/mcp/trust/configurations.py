@@ -277,7 +277,7 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     file = str(next(iter(contents.values())).entry.file)
     head = f"The configuration {one_line(repr(file))}"
     how = (
-        "To approve what it holds, add --approve to %mcp connect, or write "
+        "To approve what it holds, add --approve to the line, or write "
         f"create_mcp_tools({file!r}, approve=True)."
     )
     if len(contents) > _MOST:

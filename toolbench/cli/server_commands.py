@@ -1,0 +1,384 @@
+"""The commands about servers: `list`, `call`, `read`, `prompt` and `review`.
+
+They are commands of `app`; what they print and exit with is said in `terminal` and `exit_codes`.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from toolbench.cli.exit_codes import ExitCode
+from toolbench.cli.server_source import OPTION, Source, connected, entries_of, lines_of, place_of
+from toolbench.cli.terminal import CommandError, Outcome, answer_with, say
+from toolbench.errors import ServerError, ToolNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.lists.prompts import Prompt
+    from toolbench.mcp.server_session import MCPServerSession
+    from toolbench.mcp.tool import MCPToolDefinition
+
+GROUP = "Servers (MCP)"
+Program = Annotated[tuple[str, ...], Parameter(parse=False)]
+"""The words after `--`, which start a server; `app.run` puts them there."""
+NOWHERE = Source()
+SOURCES = "--config FILE | --replay FILE | URL"
+
+
+def add_to(app: App) -> None:
+    """Add the commands to *app*."""
+    for command, name, alias, words in (
+        (list_, "list", "tools", "[SERVER]"),
+        (call, "call", None, "SERVER.TOOL [KEY=VALUE... | JSON]"),
+        (read, "read", None, "[SERVER] URI"),
+        (prompt, "prompt", None, "SERVER.NAME [KEY=VALUE...]"),
+        (review, "review", None, "[SERVER]"),
+    ):
+        usage = f"Usage: toolbench {name} [{SOURCES}] {words} [-- COMMAND...]"
+        app.command(command, name=name, alias=alias, group=GROUP, usage=usage)
+
+
+def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+    """List servers and their tools as JSON, with what each tool costs and may change.
+
+    Example: `toolbench list --config mcp.json | jq -r '.servers[].tools[].name'`
+
+    Args:
+        words: A server, if only one is wanted.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+
+    def work() -> Outcome:
+        with _servers(source, program, words) as sessions:
+            code = ExitCode.OK
+            if any(session.error for session in sessions):
+                code = ExitCode.CONNECTION
+            return code, {"servers": [_described(session) for session in sessions]}
+
+    return answer_with(work, words)
+
+
+def call(
+    *words: str,
+    source: Source = NOWHERE,
+    yes: Annotated[bool, OPTION] = False,
+    answer: Annotated[tuple[str, ...], OPTION] = (),
+    load: int | None = None,
+    at_once: int = 1,
+    program: Program = (),
+) -> int:
+    """Call a tool, and print its result as the server sent it.
+
+    Arguments are read as by `%tool`: text where the tool takes text, else JSON if it can be; `@path` is
+    the content of a file where the tool takes bytes; `${VAR}` alone is a variable of the environment.
+
+    Example: `toolbench call lib.find title=Emma limit=3 -- python server.py`
+
+    Args:
+        words: The tool, `SERVER.TOOL` or `TOOL`, and its arguments: `key=value`, or a JSON object.
+        yes: Say yes in advance to a call that may delete or overwrite something.
+        answer: JSON that answers a question of the server; repeat it for more questions.
+        load: Make so many calls over one connection, and print how long they take.
+        at_once: With --load: so many calls at the same time.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+
+    def work() -> Outcome:
+        place, rest = place_of(source, program, words)
+        if not rest:
+            msg = "Which tool? `toolbench list` shows them all."
+            raise CommandError(msg)
+        target, *others = rest
+        presets = [_json("--answer", text) for text in answer]
+        if at_once < 1 or (load is not None and load < 1):
+            msg = "--load and --at-once take a whole number above 0."
+            raise CommandError(msg)
+        server, only = target.rpartition(".")[0].partition(".")[0], place.fitting(target)
+        with connected(place, source, server=server, only=only) as client:
+            from toolbench.cli.server_calls import ToolCall  # noqa: PLC0415 - it brings much
+
+            tool = _tool(client, target)
+            with lines_of(client) as lines:
+                made = ToolCall(client, tool, _arguments(tool, others), lines, is_agreed=yes)
+                if load is None:
+                    return made.once(presets)
+                return made.often(load, at_once)
+
+    return answer_with(work, words)
+
+
+def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+    """Read a resource, and print its contents as the server sent them.
+
+    Example: `toolbench read library books://1815/emma --config mcp.json`
+
+    Args:
+        words: The server, which may be left out if there is one, and the URI.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+
+    def work() -> Outcome:
+        place, rest = place_of(source, program, words)
+        *server, uri = rest or [""]
+        if not uri or len(server) > 1:
+            msg = "Give a server and a URI: toolbench read SERVER URI. With one server, the URI is enough."
+            raise CommandError(msg)
+        with connected(place, source, server="".join(server), only=server or None) as client:
+            return _asked(client, _the_only(client), "resources/read", {"uri": uri})
+
+    return answer_with(work, words)
+
+
+def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+    """Fill in a prompt, and print its messages as the server sent them.
+
+    Example: `toolbench prompt library.review title=Emma --config mcp.json`
+
+    Args:
+        words: The prompt, `SERVER.NAME` or `NAME`, and its arguments as `key=value`.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+    from toolbench.jsonschema.node import read as schema_node  # noqa: PLC0415 - it brings much
+    from toolbench.magics.call_arguments import from_words  # noqa: PLC0415 - the same
+
+    def work() -> Outcome:
+        place, rest = place_of(source, program, words)
+        if not rest:
+            msg = "Which prompt? `toolbench list` shows them all."
+            raise CommandError(msg)
+        target, *others = rest
+        server, only = target.rpartition(".")[0].partition(".")[0], place.fitting(target)
+        with connected(place, source, server=server, only=only) as client:
+            session, found = _prompt(client, target)
+            arguments = from_words(others, schema_node(found.schema))
+            found.check(arguments)
+            params = {"name": found.name, "arguments": arguments}
+            return _asked(client, session, "prompts/get", params)
+
+    return answer_with(work, words)
+
+
+def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+    """Review servers before a model gets their tools, as `%mcp review` does; no tool is called.
+
+    Example: `toolbench review library --config mcp.json | jq .verdict`
+
+    Args:
+        words: The server; it may be left out if there is one.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+    from toolbench.mcp.review import review_of  # noqa: PLC0415 - it brings much
+    from toolbench.values import plain  # noqa: PLC0415 - the same
+
+    def work() -> Outcome:
+        with _servers(source, program, words) as sessions:
+            if len(sessions) > 1:
+                names = ", ".join(session.name for session in sessions)
+                msg = f"Which server? There are: {names}."
+                raise CommandError(msg)
+            facts = review_of(sessions[0])
+            verdict = facts.verdict._asdict()
+            return ExitCode.OK, {
+                "verdict": verdict,
+                **plain(facts),
+                "cost": facts.cost.tokens,
+                "concerns": facts.concerns,
+            }
+
+    return answer_with(work, words)
+
+
+def examine(*words: str, source: Source, program: Sequence[str]) -> int:
+    """Look at each step of the connections of a line: `toolbench doctor` with a server or a source."""
+    from toolbench.mcp.doctor import diagnose  # noqa: PLC0415 - it brings much
+
+    def work() -> Outcome:
+        place, rest = place_of(source, program, words)
+        looked_at, code = [], ExitCode.OK
+        for name, entry in entries_of(place, source, _one_word(rest)).items():
+            steps = []
+            for step in diagnose(name, entry, seconds=source.timeout or 30.0):
+                steps.append(step._asdict())
+                took = ""
+                if step.milliseconds is not None:
+                    took = f" ({step.milliseconds:,.0f} ms)"
+                say(f"{name}: {step.state:7} {step.name}{took}: {step.words}")
+                if step.advice:
+                    say(step.advice)
+            looked_at.append({"name": name, "steps": steps})
+            code = max(code, _code_of_steps([step["state"] for step in steps]))
+        return code, {"servers": looked_at}
+
+    return answer_with(work, words)
+
+
+def _code_of_steps(states: Sequence[str]) -> ExitCode:
+    if "failed" not in states:
+        return ExitCode.OK
+    # Nothing is looked at after the connection has failed
+    if "skipped" in states:
+        return ExitCode.CONNECTION
+    return ExitCode.FAILED
+
+
+@contextmanager
+def _servers(
+    source: Source, program: Sequence[str], words: Sequence[str]
+) -> "Iterator[list[MCPServerSession]]":
+    """Connect the servers of a line that may name one of them.
+
+    Raises:
+        CommandError: If the line has more words.
+    """
+    place, rest = place_of(source, program, words)
+    server = _one_word(rest)
+    with connected(place, source, server=server, only=rest or None) as client, lines_of(client):
+        yield list(client.servers.values())
+
+
+def _one_word(words: Sequence[str]) -> str:
+    """Return the server that *words* name; an empty string if they name none.
+
+    Raises:
+        CommandError: If there are several words.
+    """
+    if len(words) > 1:
+        msg = f"Give one server, not {' '.join(words)}."
+        raise CommandError(msg)
+    return "".join(words)
+
+
+def _described(session: "MCPServerSession") -> dict[str, Any]:
+    """Return what *session* offers, for `list`."""
+    from toolbench.mcp.review import TokenBill  # noqa: PLC0415 - it brings much
+
+    bill = TokenBill.of(session.tools)
+    tools = []
+    for tool in session.tools:
+        cost = bill.tools.get(tool.remote_name)
+        tools.append(
+            {
+                "name": tool.remote_name,
+                "description": tool.description,
+                "inputSchema": tool.input_schema,
+                "effect": tool.hints.effect,
+                # No model gets those that a server keeps for its app
+                "tokens": cost.tokens if cost else 0,
+            }
+        )
+    described = {
+        "name": session.name,
+        "error": session.error,
+        "protocolVersion": session.protocol_version,
+        "serverInfo": session.server_info,
+        "instructions": session.instructions,
+        "tokens": bill.total.tokens,
+        "tools": tools,
+        "disabled": [{"name": each.name, "reason": each.reason} for each in session.tools.disabled],
+    }
+    for key, items in (
+        ("resources", session.resources),
+        ("resourceTemplates", session.resources.templates),
+        ("prompts", session.prompts),
+    ):
+        try:
+            described[key] = [dict(item.raw) for item in items]
+        except ServerError as error:
+            say(str(error))
+    shown: dict[str, Any] = session.keep_secret(()).value(described)
+    return shown
+
+
+def _tool(client: "MCPClient", target: str) -> "MCPToolDefinition":
+    """Return the tool *target* of *client*.
+
+    Raises:
+        ServerError: If there is none, and a server that may have it does not answer.
+        ToolNotFoundError: If there is no such tool.
+    """
+    try:
+        return client.tool(target)
+    except ToolNotFoundError:
+        if errors := [session.error for session in client.servers.values() if session.error]:
+            raise ServerError("\n".join(errors)) from None
+        raise
+
+
+def _prompt(client: "MCPClient", target: str) -> "tuple[MCPServerSession, Prompt]":
+    """Return the prompt *target*, `NAME` or `SERVER.NAME`, with its server.
+
+    Raises:
+        ToolNotFoundError: If there is no such prompt, or there are several.
+    """
+    sessions = list(client.servers.values())
+    exact = []
+    for session in sessions:
+        exact += [(session, each) for each in session.prompts if each.name == target]
+    if len(exact) == 1:
+        return exact[0]
+    for session in sessions:
+        if target.startswith(f"{session.name}."):
+            return session, session.prompts.named(target.removeprefix(f"{session.name}."))
+    if len(sessions) == 1:
+        # It says which names are similar
+        return sessions[0], sessions[0].prompts.named(target)
+    names = ", ".join(session.name for session in sessions)
+    msg = f"Write SERVER.{target}: it is a prompt of {len(exact)} servers. There are: {names}."
+    raise ToolNotFoundError(msg)
+
+
+def _the_only(client: "MCPClient") -> "MCPServerSession":
+    sessions = list(client.servers.values())
+    if len(sessions) > 1:
+        names = ", ".join(session.name for session in sessions)
+        msg = f"Which server? Write it before the URI. There are: {names}."
+        raise CommandError(msg)
+    return sessions[0]
+
+
+def _asked(
+    client: "MCPClient", session: "MCPServerSession", method: str, params: dict[str, Any]
+) -> Outcome:
+    """Send a request, and return its result as the server sent it."""
+    with lines_of(client):
+        try:
+            result = session.request(method, params)
+        except ServerError as error:
+            say(str(error))
+            if session.is_connected:
+                # It refused
+                return ExitCode.FAILED, None
+            return ExitCode.CONNECTION, None
+        return ExitCode.OK, session.keep_secret(()).value(result)
+
+
+def _arguments(tool: "MCPToolDefinition", words: Sequence[str]) -> dict[str, Any]:
+    from toolbench.magics.call_arguments import looks_like_json, read_arguments  # noqa: PLC0415 - it brings much
+
+    literals = [word for word in words if looks_like_json(word)]
+    if len(literals) > 1:
+        msg = "Give one JSON object."
+        raise CommandError(msg)
+    for literal in literals:
+        _json("A word that begins with {", literal)
+    others = [word for word in words if not looks_like_json(word)]
+    return read_arguments(tool, os.environ, others, "".join(literals) or None)
+
+
+def _json(option: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        msg = f"{option} has to be JSON: {error}."
+        raise CommandError(msg) from None

@@ -1,0 +1,256 @@
+"""Where a command finds its servers: a configuration, a recording, a URL, or a program it starts."""
+
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from toolbench.cli.terminal import CommandError, ServerLines, say
+from toolbench.errors import ServerError, did_you_mean
+
+if TYPE_CHECKING:
+    from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.elicitation import Answer, Question
+
+OPTION = Parameter(negative=(), show_default=False)
+"""Of an option without a `--no-` form."""
+_HERE = Path("mcp.json")
+_WAYS = (
+    "Where is the server? There is no mcp.json in this folder. Name it in one of four ways:\n"
+    "  --config FILE       a file with mcpServers\n"
+    "  --replay FILE       a recording, which answers in its place\n"
+    "  URL                 as the first word: http://127.0.0.1:8000/mcp\n"
+    "  -- COMMAND ARG...   a command that starts it, at the end of the line"
+)
+_WEB = ("http://", "https://")
+
+
+@Parameter(name="*", group="Where the servers are")
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The options that say where the servers of a command are, and how they are connected."""
+
+    config: Path | None = None
+    """A file with mcpServers; without another source: mcp.json in the current folder."""
+    approve: Annotated[bool, OPTION] = False
+    """Approve the servers of the file as they are now."""
+    replay: Path | None = None
+    """Answer from a recording; nothing is started."""
+    env: Annotated[tuple[str, ...], OPTION] = ()
+    """NAME or NAME=VALUE: a variable for the command; without a value, the value here."""
+    cwd: Path | None = None
+    """The folder in which the command starts."""
+    header: Annotated[tuple[str, ...], OPTION] = ()
+    """'NAME: VALUE' for a URL; `${VAR}` in it is a variable of the environment."""
+    mode: Annotated[Literal["auto", "legacy"], OPTION] = "auto"
+    """The protocol of a command or a URL; legacy is that of 2025, for servers that ask back."""
+    timeout: float | None = None
+    """Seconds to wait for the connection, and for each answer."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The servers that a line names."""
+
+    config: Any
+    """What `MCPClient.add` takes; None for a recording."""
+    replay: Path | None = None
+    names: tuple[str, ...] = ()
+    """The names of the servers; none for one server without a name, a URL or a command."""
+
+    def fitting(self, target: str) -> list[str] | None:
+        """Return the servers to which *target*, `SERVER.NAME`, may belong; None if any may."""
+        return [name for name in self.names if target.startswith(f"{name}.")] or None
+
+
+def place_of(
+    source: Source, program: Sequence[str], words: Sequence[str]
+) -> tuple[Place, list[str]]:
+    """Return the one place that a line names, and its words without a URL at their beginning.
+
+    Raises:
+        CommandError: If the line names no place or several, or a file that cannot be read.
+    """
+    rest, config = list(words), source.config
+    given = {"--config": source.config, "--replay": source.replay, "-- COMMAND": program}
+    named = [option for option, value in given.items() if value]
+    if len(named) > 1:
+        msg = f"Give one source of servers, not {' and '.join(named)}."
+        raise CommandError(msg)
+    url = ""
+    if not named and rest and rest[0].startswith(_WEB):
+        url = rest.pop(0)
+    elif not named and _HERE.is_file():
+        config = _HERE
+    elif not named:
+        raise CommandError(_WAYS)
+    _check_options(source, is_file=config is not None, is_command=bool(program), is_url=bool(url))
+    if program or url:
+        return Place(_entry(source, program, url)), rest
+    return _file_place(config, source.replay), rest
+
+
+def _check_options(source: Source, *, is_file: bool, is_command: bool, is_url: bool) -> None:
+    """Check that the options fit the source.
+
+    Raises:
+        CommandError: If an option would have no effect.
+    """
+    if source.timeout is not None and not source.timeout > 0:
+        msg = f"--timeout takes seconds above 0, not {source.timeout:g}."
+        raise CommandError(msg)
+    for option, is_given, fits, place in (
+        ("--approve", source.approve, is_file, "the servers of a file"),
+        ("--env", source.env, is_command, "a server that a command starts"),
+        ("--cwd", source.cwd, is_command, "a server that a command starts"),
+        ("--header", source.header, is_url, "a URL"),
+        ("--mode", source.mode != "auto", is_command or is_url, "a URL or a command"),
+    ):
+        if is_given and not fits:
+            msg = f"{option} is for {place}."
+            raise CommandError(msg)
+
+
+def _entry(source: Source, program: Sequence[str], url: str) -> dict[str, Any]:
+    from toolbench.mcp.config.program import (  # noqa: PLC0415 - toolbench.mcp is not for all commands
+        environment_of,
+        own_program,
+    )
+    from toolbench.mcp.config.reader import header_in  # noqa: PLC0415 - the same
+
+    if url:
+        headers = {}
+        for text in source.header:
+            header = header_in(text)
+            if header is None:
+                msg = "--header takes a name and a value: --header 'X-Team: data'."
+                raise CommandError(msg)
+            headers[header[0]] = header[1]
+        return {"url": url, "headers": headers, "mode": source.mode}
+    command, *arguments = program
+    entry: dict[str, Any] = {
+        "command": own_program(command),
+        "args": arguments,
+        "mode": source.mode,
+    }
+    entry["env"] = environment_of(source.env)
+    if source.cwd is not None:
+        entry["cwd"] = str(source.cwd.expanduser().absolute())
+    return entry
+
+
+def _file_place(config: Path | None, replay: Path | None) -> Place:
+    from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - as above
+    from toolbench.mcp.recording.recording import Recording, replay_config  # noqa: PLC0415 - the same
+
+    try:
+        if replay is not None:
+            return Place(None, replay, tuple(replay_config(Recording.read(replay))["mcpServers"]))
+        return Place(str(config), None, tuple(read_config(str(config))))
+    except ServerError as error:
+        raise CommandError(str(error)) from None
+
+
+@contextmanager
+def connected(
+    place: Place, source: Source, *, server: str = "", only: list[str] | None = None
+) -> Iterator["MCPClient"]:
+    """Connect the servers of *place*, or those named in *only*; a server without a name gets *server*.
+
+    Raises:
+        ConsentError: If the servers of a file are not approved.
+        ServerError: If no server answers.
+        ToolNotFoundError: If a server of *only* is not in the file.
+    """
+    _load()
+    from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - as above
+
+    ask: Callable[[Question], Answer] | None = None
+    if place.replay is None:
+        ask = _ask
+    client = MCPClient(elicitation_handler=ask, sampling_handler=ask)
+    if source.timeout is not None:
+        client.timeout = source.timeout
+    config = place.config
+    if isinstance(config, Mapping):
+        config, only = {"mcpServers": {server or "server": config}}, None
+    with client:
+        sessions = client.add(config, only=only, replay=place.replay, approve=source.approve)
+        for session in sessions:
+            if session.error:
+                say(session.error)
+            if source.timeout is not None:
+                session.call_seconds = source.timeout
+            if session.era == "modern" and "logging" in session.capabilities:
+                # It may send nothing before it is asked to; this sends no request
+                session.log.set_level("info")
+        yield client
+
+
+def entries_of(place: Place, source: Source, server: str) -> dict[str, Any]:
+    """Return the configurations of the servers of *place* by name, or only that of *server*, approved.
+
+    Raises:
+        CommandError: If *place* is a recording, or has no such server.
+        ConsentError: If the servers of a file are not approved.
+    """
+    from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - as above
+    from toolbench.mcp.trust.configurations import approved  # noqa: PLC0415 - the same
+
+    if place.replay is not None:
+        msg = "A recording has no connection to look at."
+        raise CommandError(msg)
+    if isinstance(place.config, Mapping):
+        return {server or "server": place.config}
+    entries = read_config(place.config)
+    if server:
+        if server not in entries:
+            msg = f"The configuration has no server {server!r}.{did_you_mean(server, entries)}"
+            raise CommandError(msg)
+        entries = {server: entries[server]}
+    return dict(approved(entries, approve=source.approve))
+
+
+def _load() -> None:
+    """Import what every connection needs: FastMCP, which takes most of the time of a call."""
+    # It makes no garbage, and looking for some takes a tenth of that time
+    gc.disable()
+    try:
+        from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415 - this loads it
+    finally:
+        gc.enable()
+
+
+def has_terminal() -> bool:
+    """Tell whether somebody may answer a question: a pipe or a file on stdin is nobody."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
+def _ask(question: "Question") -> "Answer":
+    """Ask the user *question* of a server; say it on stderr if nobody can be asked."""
+    from toolbench.mcp.elicitation import Answer, ask_here  # noqa: PLC0415 - as above
+    from toolbench.runs.current_run import active_run  # noqa: PLC0415 - the same
+
+    answer = Answer("decline", by_somebody=False)
+    # A run knows whether anybody is there, and its presets
+    if has_terminal() or active_run() is not None:
+        answer = ask_here(question)
+    if not answer and not answer.by_somebody:
+        how = '--answer \'{"field": "value"}\' answers it.'
+        say(f"{question.whole}\nIt was declined, because {answer.absence}. {how}")
+    return answer
+
+
+@contextmanager
+def lines_of(client: "MCPClient") -> Iterator[ServerLines]:
+    """Write what the servers of *client* say to stderr, when it is called and at the end."""
+    lines = ServerLines(client.servers.values())
+    try:
+        yield lines
+    finally:
+        lines()
