@@ -54,6 +54,8 @@ _ENVIRONMENTS = frozenset({"__pycache__", "node_modules", "site-packages", "venv
 _SKIPPED = _ENVIRONMENTS | {"build", "dist", "out", "target"}
 # Nanoseconds: a later write may leave the time of a file that is younger; some disks count in 2 s
 _YOUNG = 3_000_000_000
+# Bytes: a larger file, such as a program, is not read at each look
+_SMALL = 1_000_000
 # Changes that a note names
 _MOST_CHANGES = 8
 
@@ -114,7 +116,7 @@ class Development:
         stamps = {}
         for path, facts in self._files().items():
             digest = b""
-            if time.time_ns() - facts[0] < _YOUNG:
+            if time.time_ns() - facts[0] < _YOUNG and facts[1] < _SMALL:
                 digest = _digest(path)
             stamps[path] = _Stamp(facts, digest)
         self._stamps = stamps
