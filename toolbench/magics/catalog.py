@@ -211,13 +211,6 @@ class Catalog:
             " After a restart of the kernel, run the cell that defines it again. %tools lists them all."
         )
 
-    def sessions(self) -> "list[MCPServerSession]":
-        """Return the sessions of the servers."""
-        client = self._client()
-        if client is None:
-            return []
-        return list(client.servers.values())
-
     def close(self) -> None:
         """Close the tools that the catalog made from the registry."""
         for name in list(self._tools_by_name):

@@ -37,6 +37,7 @@ from toolbench.magics.line import (
     split,
     variable,
 )
+from toolbench.mcp.servers import connected
 from toolbench.runs.perform import perform
 from toolbench.runs.progress import connecting_stages
 from toolbench.runs.run import run_here
@@ -205,7 +206,7 @@ def newest(catalog: Catalog, name: str) -> AnyTool:
         tool = catalog.find(name)
     except ToolNotFoundError:
         # A server under development may have it by now
-        for session in catalog.sessions():
+        for session in connected.sessions:
             tell_changes(session)
         return catalog.find(name)
     if tool.is_in_development:
