@@ -31,10 +31,7 @@ def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
     listing.rows[:] = steps
     rows, notes = [], list[str]()
     for step in steps:
-        took: object = step.milliseconds
-        if took is None:
-            took = ""
-        rows.append((step.name, _SHOWN[step.state], took, step.words))
+        rows.append((step.name, _SHOWN[step.state], step.milliseconds or "", step.words))
         if step.state == "failed" and step.advice and not notes:
             notes.append(f"{step.name}: {step.advice}")
     listing.overview = Listing((f"step of {name}", *listing.columns[1:4]), rows, notes=notes)

@@ -170,10 +170,8 @@ class _Visit:
             yield from self._network()
 
     def _command(self) -> Step:
-        from mcp.client.stdio import get_default_environment  # noqa: PLC0415 - loaded by now
-
         entry = self._expanded
-        env = get_default_environment() | dict(entry.env)
+        env = {**os.environ, **entry.env}
         try:
             program = find_program(entry.command, env, str(Path.cwd() / (entry.cwd or "")))
         except OSError as error:
@@ -281,6 +279,8 @@ class _Visit:
         steps = _STEPS[self._entry.transport]
         for name in steps[: steps.index(failed)]:
             if name in words:
+                # Some are seen at the same moment as the one before
+                self._times.setdefault(name, self._began)
                 self._seen.append(self._step(name, "ok", words[name]))
             elif name == ".well-known" and failed != "authorization":
                 self._seen.append(Step(name, "skipped", None, "the server wants no login"))

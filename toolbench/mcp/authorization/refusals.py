@@ -79,6 +79,11 @@ def _is_past(authorization: str) -> bool:
 # --- the network -------------------------------------------------------------------------
 
 _WRONG_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY_FAILED\]?:?\s*(.*?)(?: \(_ssl|$)")
+_OF_CERTIFICATES = {
+    "expired": "The server needs a new one, if the clock of this computer is right",
+    "mismatch": "It was made for another host: write that into the URL, if it is the same server",
+}
+"""Advice by the words of OpenSSL."""
 _NO_TLS = (
     "WRONG_VERSION_NUMBER",
     "UNKNOWN_PROTOCOL",
@@ -104,10 +109,14 @@ def network_advice(
     """
     host = urlsplit(url).hostname or "the server"
     if match := _WRONG_CERTIFICATE.search(text):
-        return (
-            f"the certificate of {host} is not trusted ({match[1].rstrip('. ')}). If you trust it, "
-            "name the file of the authority that signed it in SSL_CERT_FILE, and connect again"
+        advice = (
+            "If you trust it, name the file of the authority that signed it in SSL_CERT_FILE, and "
+            "connect again"
         )
+        for word, other in _OF_CERTIFICATES.items():
+            if word in match[1]:
+                advice = other
+        return f"the certificate of {host} is not trusted ({match[1].rstrip('. ')}). {advice}"
     if any(reason in text for reason in _NO_TLS):
         return f"{host} does not speak TLS. Should the URL begin with http:// instead of https://?"
     proxy = proxy_variable(url, variables)
