@@ -202,6 +202,16 @@ def test_the_doctor_looks_at_a_server(toolbench):
     states = {step["name"]: step["state"] for step in server["steps"]}
     assert (ended.code, states["command"]) == (3, "failed")
     assert "gone: failed  command" in ended.err
+    Path("lax.py").write_text(
+        "from toolbench.testing import FakeMCPServer\nserver = FakeMCPServer('lax')\n"
+        "server.answer('find', 'x', schema={'type': 'object', 'properties': {'a': {'type': 'no'}}})"
+    )
+    servers = {"lax": {"module": "lax.py:server"}}
+    Path("mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    # Connected, and what it offers is wrong: another code than that of a lost connection
+    ended = toolbench("doctor", "lax")
+    states = {step["name"]: step["state"] for step in ended.json["servers"][0]["steps"]}
+    assert (ended.code, states["tools"], states["schemas"]) == (1, "ok", "failed")
 
 
 @pytest.mark.slow

@@ -217,19 +217,22 @@ def examine(*words: str, source: Source, program: Sequence[str]) -> int:
                 if step.advice:
                     say(step.advice)
             looked_at.append({"name": name, "steps": steps})
-            code = max(code, _code_of_steps([step["state"] for step in steps]))
+            failed = [step["name"] for step in steps if step["state"] == "failed"]
+            code = max(code, _code_of_failed(failed))
         return code, {"servers": looked_at}
 
     return answer_with(work, words)
 
 
-def _code_of_steps(states: Sequence[str]) -> ExitCode:
-    if "failed" not in states:
+def _code_of_failed(steps: Sequence[str]) -> ExitCode:
+    """Return the exit code of a doctor for which *steps* have failed."""
+    from toolbench.mcp.doctor import OFFERS  # noqa: PLC0415 - it brings much
+
+    if not steps:
         return ExitCode.OK
-    # Nothing is looked at after the connection has failed
-    if "skipped" in states:
-        return ExitCode.CONNECTION
-    return ExitCode.FAILED
+    if set(steps) <= set(OFFERS):
+        return ExitCode.FAILED
+    return ExitCode.CONNECTION
 
 
 @contextmanager

@@ -37,7 +37,9 @@ from toolbench.wording import counted, listed
 
 State = Literal["ok", "failed", "skipped"]
 _LISTS = ("tools", "resources", "prompts")
-_LAST = ("protocol version", *_LISTS, "schemas")
+OFFERS = (*_LISTS, "schemas")
+"""The names of the steps about what a server offers, once it is connected."""
+_LAST = ("protocol version", *OFFERS)
 _WEB = ("URL", "proxy", "DNS", "TCP", "TLS", "HTTP", ".well-known", "authorization", *_LAST)
 _STEPS = {
     "stdio": ("configuration", "command", "process", "first message", *_LAST),
@@ -252,14 +254,14 @@ class _Visit:
         self._times["tools"] = time()
 
     async def _pages(self, connection: Connection, key: str) -> Pages:
-        used = self._attempt.seconds_used
-        return await connection.pages(key, f"{key}/list", self._seconds, used=used)
+        return await connection.pages(
+            key, f"{key}/list", self._seconds, used=self._attempt.seconds_used
+        )
 
     async def _note_failure(self, error: Exception) -> None:
-        name, step = self._inbox.server, self._attempt.failed_at(error)
-        text = self._attempt.explained(error)
-        for head in (f"Server {name!r} did not connect: ", f"Server {name!r}: "):
-            text = text.removeprefix(head)
+        step, text = self._attempt.failed_at(error), self._attempt.explained(error)
+        text = text.removeprefix(f"Server {self._inbox.server!r}").removeprefix(" did not connect")
+        text = text.removeprefix(": ")
         self._note_good(step)
         if step == "authorization":
             self._seen.append(await self._well_known())
