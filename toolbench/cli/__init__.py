@@ -1,5 +1,6 @@
 """The command `toolbench` for a terminal: its subcommands are in `app` and `server_commands`."""
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +12,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with *arguments*, by default those of this process, and return its exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
+        # Imports make no garbage, and looking for some takes a sixth of the time of a call:
+        # `app.run` and `server_source` begin to look for it when enough is imported
+        gc.disable()
     try:
         from toolbench.cli.app import run  # noqa: PLC0415 - cyclopts is an extra
 

@@ -1,5 +1,6 @@
 """The subcommands of `toolbench`: their arguments and output. Their docstrings are the help texts."""
 
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,6 +47,8 @@ def run(arguments: Sequence[str]) -> int:
     elif program:
         _refuse(f"Only commands about servers take a command after --, not: {' '.join(words)}")
         return ExitCode.USAGE
+    else:
+        gc.enable()
     code = command(*bound.args, **bound.kwargs)
     if isinstance(code, int):
         return code

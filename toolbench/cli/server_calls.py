@@ -143,9 +143,10 @@ class ToolCall:
     def _unfinished(self) -> ExitCode:
         """Say why there is no result of the server, and return the exit code."""
         run = self._run
-        text = getattr(run.outcome, "for_person", "") or run.secrets.redactor.text(run.outcome.text)
+        declined = getattr(run.outcome, "for_person", "")
+        text = declined or run.secrets.redactor.text(run.outcome.text)
         if run.state == "denied":
-            say(f"{text} --yes says yes in advance.")
+            say(declined or f"{text} --yes says yes in advance.")
             return ExitCode.REFUSED
         say(text)
         if run.problems:

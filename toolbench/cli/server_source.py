@@ -167,8 +167,13 @@ def connected(
         ServerError: If no server answers.
         ToolNotFoundError: If a server of *only* is not in the file.
     """
-    _load()
     from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - as above
+    from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415 - FastMCP
+
+    if not gc.isenabled():
+        # What is there by now stays: it is never looked at
+        gc.freeze()
+        gc.enable()
 
     ask: Callable[[Question], Answer] | None = None
     if place.replay is None:
@@ -214,16 +219,6 @@ def entries_of(place: Place, source: Source, server: str) -> dict[str, Any]:
             raise CommandError(msg)
         entries = {server: entries[server]}
     return dict(approved(entries, approve=source.approve))
-
-
-def _load() -> None:
-    """Import what every connection needs: FastMCP, which takes most of the time of a call."""
-    # It makes no garbage, and looking for some takes a tenth of that time
-    gc.disable()
-    try:
-        from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415 - this loads it
-    finally:
-        gc.enable()
 
 
 def has_terminal() -> bool:
