@@ -5,20 +5,18 @@ They are commands of `app`; what they print and exit with is said in `terminal` 
 
 import json
 import os
-from collections.abc import Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from toolbench.cli.exit_codes import ExitCode
-from toolbench.cli.server_source import OPTION, Source, connected, entries_of, lines_of, place_of
+from toolbench.cli.server_source import OPTION, Source, connected, entries_of, place_of
 from toolbench.cli.terminal import CommandError, Outcome, answer_with, say
 from toolbench.errors import ServerError, ToolNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.lists.prompts import Prompt
     from toolbench.mcp.server_session import MCPServerSession
@@ -29,6 +27,16 @@ Program = Annotated[tuple[str, ...], Parameter(parse=False)]
 """The words after `--`, which start a server; `app.run` puts them there."""
 NOWHERE = Source()
 SOURCES = "--config FILE | --replay FILE | URL"
+
+
+def _answers(command: Callable[..., Outcome]) -> Callable[..., ExitCode]:
+    """A decorator of commands: write the document of *command* to stdout, and return its exit code."""
+
+    @wraps(command)
+    def answering(*words: str, **options: Any) -> ExitCode:
+        return answer_with(partial(command, *words, **options), words)
+
+    return answering
 
 
 def add_to(app: App) -> None:
@@ -44,7 +52,8 @@ def add_to(app: App) -> None:
         app.command(command, name=name, alias=alias, group=GROUP, usage=usage)
 
 
-def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+@_answers
+def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
     """List servers and their tools as JSON, with what each tool costs and may change.
 
     Example: `toolbench list --config mcp.json | jq -r '.servers[].tools[].name'`
@@ -54,17 +63,15 @@ def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
-
-    def work() -> Outcome:
-        with _servers(source, program, words) as sessions:
-            code = ExitCode.OK
-            if any(session.error for session in sessions):
-                code = ExitCode.CONNECTION
-            return code, {"servers": [_described(session) for session in sessions]}
-
-    return answer_with(work, words)
+    place, rest = place_of(source, program, words)
+    with connected(place, source, server=_one_word(rest), only=rest or None) as (client, _):
+        sessions, code = client.servers.values(), ExitCode.OK
+        if any(session.error for session in sessions):
+            code = ExitCode.CONNECTION
+        return code, {"servers": [_described(session) for session in sessions]}
 
 
+@_answers
 def call(
     *words: str,
     source: Source = NOWHERE,
@@ -73,7 +80,7 @@ def call(
     load: int | None = None,
     at_once: int = 1,
     program: Program = (),
-) -> int:
+) -> Outcome:
     """Call a tool, and print its result as the server sent it.
 
     Arguments are read as by `%tool`: text where the tool takes text, else JSON if it can be; `@path` is
@@ -90,32 +97,27 @@ def call(
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
+    place, rest = place_of(source, program, words)
+    if not rest:
+        msg = "Which tool? `toolbench list` shows them all."
+        raise CommandError(msg)
+    target, *others = rest
+    presets = [_json("--answer", text) for text in answer]
+    if at_once < 1 or (load is not None and load < 1):
+        msg = "--load and --at-once take a whole number above 0."
+        raise CommandError(msg)
+    with connected(place, source, **place.fitting(target)) as (client, lines):
+        from toolbench.cli.server_calls import ToolCall  # noqa: PLC0415 - it brings much
 
-    def work() -> Outcome:
-        place, rest = place_of(source, program, words)
-        if not rest:
-            msg = "Which tool? `toolbench list` shows them all."
-            raise CommandError(msg)
-        target, *others = rest
-        presets = [_json("--answer", text) for text in answer]
-        if at_once < 1 or (load is not None and load < 1):
-            msg = "--load and --at-once take a whole number above 0."
-            raise CommandError(msg)
-        server, only = target.rpartition(".")[0].partition(".")[0], place.fitting(target)
-        with connected(place, source, server=server, only=only) as client:
-            from toolbench.cli.server_calls import ToolCall  # noqa: PLC0415 - it brings much
-
-            tool = _tool(client, target)
-            with lines_of(client) as lines:
-                made = ToolCall(client, tool, _arguments(tool, others), lines, is_agreed=yes)
-                if load is None:
-                    return made.once(presets)
-                return made.often(load, at_once)
-
-    return answer_with(work, words)
+        tool = _tool(client, target)
+        made = ToolCall(client, tool, _arguments(tool, others), lines, is_agreed=yes)
+        if load is None:
+            return made.once(presets)
+        return made.often(load, at_once)
 
 
-def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+@_answers
+def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
     """Read a resource, and print its contents as the server sent them.
 
     Example: `toolbench read library books://1815/emma --config mcp.json`
@@ -125,20 +127,17 @@ def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
-
-    def work() -> Outcome:
-        place, rest = place_of(source, program, words)
-        *server, uri = rest or [""]
-        if not uri or len(server) > 1:
-            msg = "Give a server and a URI: toolbench read SERVER URI. With one server, the URI is enough."
-            raise CommandError(msg)
-        with connected(place, source, server="".join(server), only=server or None) as client:
-            return _asked(client, _the_only(client), "resources/read", {"uri": uri})
-
-    return answer_with(work, words)
+    place, rest = place_of(source, program, words)
+    *server, uri = rest or [""]
+    if not uri or len(server) > 1:
+        msg = "Give a server and a URI: toolbench read SERVER URI. With one server, the URI is enough."
+        raise CommandError(msg)
+    with connected(place, source, server="".join(server), only=server or None) as (client, _):
+        return _asked(_the_only(client), "resources/read", {"uri": uri})
 
 
-def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+@_answers
+def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
     """Fill in a prompt, and print its messages as the server sent them.
 
     Example: `toolbench prompt library.review title=Emma --config mcp.json`
@@ -151,24 +150,21 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
     from toolbench.jsonschema.node import read as schema_node  # noqa: PLC0415 - it brings much
     from toolbench.magics.call_arguments import from_words  # noqa: PLC0415 - the same
 
-    def work() -> Outcome:
-        place, rest = place_of(source, program, words)
-        if not rest:
-            msg = "Which prompt? `toolbench list` shows them all."
-            raise CommandError(msg)
-        target, *others = rest
-        server, only = target.rpartition(".")[0].partition(".")[0], place.fitting(target)
-        with connected(place, source, server=server, only=only) as client:
-            session, found = _prompt(client, target)
-            arguments = from_words(others, schema_node(found.schema))
-            found.check(arguments)
-            params = {"name": found.name, "arguments": arguments}
-            return _asked(client, session, "prompts/get", params)
-
-    return answer_with(work, words)
+    place, rest = place_of(source, program, words)
+    if not rest:
+        msg = "Which prompt? `toolbench list` shows them all."
+        raise CommandError(msg)
+    target, *others = rest
+    with connected(place, source, **place.fitting(target)) as (client, _):
+        session, found = _prompt(client, target)
+        arguments = from_words(others, schema_node(found.schema))
+        found.check(arguments)
+        params = {"name": found.name, "arguments": arguments}
+        return _asked(session, "prompts/get", params)
 
 
-def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
+@_answers
+def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
     """Review servers before a model gets their tools, as `%mcp review` does; no tool is called.
 
     Example: `toolbench review library --config mcp.json | jq .verdict`
@@ -181,47 +177,38 @@ def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> int:
     from toolbench.mcp.review import review_of  # noqa: PLC0415 - it brings much
     from toolbench.values import plain  # noqa: PLC0415 - the same
 
-    def work() -> Outcome:
-        with _servers(source, program, words) as sessions:
-            if len(sessions) > 1:
-                names = ", ".join(session.name for session in sessions)
-                msg = f"Which server? There are: {names}."
-                raise CommandError(msg)
-            facts = review_of(sessions[0])
-            verdict = facts.verdict._asdict()
-            return ExitCode.OK, {
-                "verdict": verdict,
-                **plain(facts),
-                "cost": facts.cost.tokens,
-                "concerns": facts.concerns,
-            }
-
-    return answer_with(work, words)
+    place, rest = place_of(source, program, words)
+    with connected(place, source, server=_one_word(rest), only=rest or None) as (client, _):
+        facts = review_of(_the_only(client))
+        return ExitCode.OK, {
+            "verdict": facts.verdict._asdict(),
+            **plain(facts),
+            "cost": facts.cost.tokens,
+            "concerns": facts.concerns,
+        }
 
 
-def examine(*words: str, source: Source, program: Sequence[str]) -> int:
+@_answers
+def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
     """Look at each step of the connections of a line: `toolbench doctor` with a server or a source."""
     from toolbench.mcp.doctor import diagnose  # noqa: PLC0415 - it brings much
 
-    def work() -> Outcome:
-        place, rest = place_of(source, program, words)
-        looked_at, code = [], ExitCode.OK
-        for name, entry in entries_of(place, source, _one_word(rest)).items():
-            steps = []
-            for step in diagnose(name, entry, seconds=source.timeout or 30.0):
-                steps.append(step._asdict())
-                took = ""
-                if step.milliseconds is not None:
-                    took = f" ({step.milliseconds:,.0f} ms)"
-                say(f"{name}: {step.state:7} {step.name}{took}: {step.words}")
-                if step.advice:
-                    say(step.advice)
-            looked_at.append({"name": name, "steps": steps})
-            failed = [step["name"] for step in steps if step["state"] == "failed"]
-            code = max(code, _code_of_failed(failed))
-        return code, {"servers": looked_at}
-
-    return answer_with(work, words)
+    place, rest = place_of(source, program, words)
+    looked_at, code = [], ExitCode.OK
+    for name, entry in entries_of(place, source, _one_word(rest)).items():
+        steps = []
+        for step in diagnose(name, entry, seconds=source.timeout or 30.0):
+            steps.append(step._asdict())
+            took = ""
+            if step.milliseconds is not None:
+                took = f" ({step.milliseconds:,.0f} ms)"
+            say(f"{name}: {step.state:7} {step.name}{took}: {step.words}")
+            if step.advice:
+                say(step.advice)
+        looked_at.append({"name": name, "steps": steps})
+        failed = [step["name"] for step in steps if step["state"] == "failed"]
+        code = max(code, _code_of_failed(failed))
+    return code, {"servers": looked_at}
 
 
 def _code_of_failed(steps: Sequence[str]) -> ExitCode:
@@ -233,21 +220,6 @@ def _code_of_failed(steps: Sequence[str]) -> ExitCode:
     if set(steps) <= set(OFFERS):
         return ExitCode.FAILED
     return ExitCode.CONNECTION
-
-
-@contextmanager
-def _servers(
-    source: Source, program: Sequence[str], words: Sequence[str]
-) -> "Iterator[list[MCPServerSession]]":
-    """Connect the servers of a line that may name one of them.
-
-    Raises:
-        CommandError: If the line has more words.
-    """
-    place, rest = place_of(source, program, words)
-    server = _one_word(rest)
-    with connected(place, source, server=server, only=rest or None) as client, lines_of(client):
-        yield list(client.servers.values())
 
 
 def _one_word(words: Sequence[str]) -> str:
@@ -345,25 +317,22 @@ def _the_only(client: "MCPClient") -> "MCPServerSession":
     sessions = list(client.servers.values())
     if len(sessions) > 1:
         names = ", ".join(session.name for session in sessions)
-        msg = f"Which server? Write it before the URI. There are: {names}."
+        msg = f"Which server? There are: {names}."
         raise CommandError(msg)
     return sessions[0]
 
 
-def _asked(
-    client: "MCPClient", session: "MCPServerSession", method: str, params: dict[str, Any]
-) -> Outcome:
+def _asked(session: "MCPServerSession", method: str, params: dict[str, Any]) -> Outcome:
     """Send a request, and return its result as the server sent it."""
-    with lines_of(client):
-        try:
-            result = session.request(method, params)
-        except ServerError as error:
-            say(str(error))
-            if session.is_connected:
-                # It refused
-                return ExitCode.FAILED, None
-            return ExitCode.CONNECTION, None
-        return ExitCode.OK, session.keep_secret(()).value(result)
+    try:
+        result = session.request(method, params)
+    except ServerError as error:
+        if not session.is_connected:
+            raise
+        # It refused
+        say(str(error))
+        return ExitCode.FAILED, None
+    return ExitCode.OK, session.keep_secret(()).value(result)
 
 
 def _arguments(tool: "MCPToolDefinition", words: Sequence[str]) -> dict[str, Any]:

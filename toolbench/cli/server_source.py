@@ -63,9 +63,13 @@ class Place:
     names: tuple[str, ...] = ()
     """The names of the servers; none for one server without a name, a URL or a command."""
 
-    def fitting(self, target: str) -> list[str] | None:
-        """Return the servers to which *target*, `SERVER.NAME`, may belong; None if any may."""
-        return [name for name in self.names if target.startswith(f"{name}.")] or None
+    def fitting(self, target: str) -> dict[str, Any]:
+        """Return what `connected` takes for *target*, `NAME` or `SERVER.NAME`: which servers may have it."""
+        names = [name for name in self.names if target.startswith(f"{name}.")]
+        server = ""
+        if "." in target:
+            server = target.partition(".")[0]
+        return {"server": server, "only": names or None}
 
 
 def place_of(
@@ -159,8 +163,11 @@ def _file_place(config: Path | None, replay: Path | None) -> Place:
 @contextmanager
 def connected(
     place: Place, source: Source, *, server: str = "", only: list[str] | None = None
-) -> Iterator["MCPClient"]:
+) -> Iterator[tuple["MCPClient", ServerLines]]:
     """Connect the servers of *place*, or those named in *only*; a server without a name gets *server*.
+
+    What they write to stderr and log is written to our stderr at the end, and by each call of what is
+    yielded beside the client.
 
     Raises:
         ConsentError: If the servers of a file are not approved.
@@ -194,7 +201,11 @@ def connected(
             if session.era == "modern" and "logging" in session.capabilities:
                 # It may send nothing before it is asked to; this sends no request
                 session.log.set_level("info")
-        yield client
+        lines = ServerLines(sessions)
+        try:
+            yield client, lines
+        finally:
+            lines()
 
 
 def entries_of(place: Place, source: Source, server: str) -> dict[str, Any]:
@@ -239,13 +250,3 @@ def _ask(question: "Question") -> "Answer":
         how = '--answer \'{"field": "value"}\' answers it.'
         say(f"{question.whole}\nIt was declined, because {answer.absence}. {how}")
     return answer
-
-
-@contextmanager
-def lines_of(client: "MCPClient") -> Iterator[ServerLines]:
-    """Write what the servers of *client* say to stderr, when it is called and at the end."""
-    lines = ServerLines(client.servers.values())
-    try:
-        yield lines
-    finally:
-        lines()
