@@ -1,6 +1,7 @@
 """Where a command finds its servers: a configuration, a recording, a URL, or a program it starts."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -174,6 +175,8 @@ def connected(
         ServerError: If no server answers.
         ToolNotFoundError: If a server of *only* is not in the file.
     """
+    # A package of FastMCP's would check the types of its calls, which takes as long as all of toolbench
+    os.environ.setdefault("PY_KEY_VALUE_DISABLE_BEARTYPE", "true")
     from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - as above
     from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415 - FastMCP
 
