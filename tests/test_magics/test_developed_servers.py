@@ -41,7 +41,7 @@ def run(shell):
 class TestTheLine:
     def test_has_the_new_result_and_one_note(self, connect, run, author, capsys):
         """The same line again, after the file was written; nobody is asked."""
-        assert "1 source file watched" in repr(connect("--dev"))
+        assert "1 file watched" in repr(connect("--dev"))
         assert run("find q=x").text == "one"
         author.write("two")
         assert run("find q=x").text == "two"

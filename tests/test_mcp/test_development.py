@@ -1,6 +1,5 @@
 """A server under development: after an edit of its source the next call has the new result."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,19 +45,6 @@ class TestAnEdit:
         assert note.endswith(" ago: lib was started again.")
         assert find(q="x").warnings == []
         assert len(author.starts) == 2
-
-    def test_of_the_same_size_in_the_same_tick_of_the_clock_is_seen(self, lib, author):
-        """Whatever the clock of the disk says: a young file is compared by its content."""
-        stat = author.file.stat()
-        author.write("two")
-        os.utime(author.file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-        now = author.file.stat()
-        assert (now.st_size, now.st_mtime_ns, now.st_ino) == (
-            stat.st_size,
-            stat.st_mtime_ns,
-            stat.st_ino,
-        )
-        assert lib.tools["find"](q="x").text == "two"
 
     def test_of_the_schema_counts_for_the_same_call(self, lib, author):
         """Who holds the earlier tool calls the new one, and reads what changed."""
@@ -247,14 +233,14 @@ class TestTheFiles:
             Path(name).touch()
         Path("dist/program").touch()
         program, *arguments = command.split()
-        development = Development(read_entry({"command": program, "args": arguments}))
-        development.begin()
+        entry, development = read_entry({"command": program, "args": arguments}), Development()
+        development.begin(entry)
         assert development.changed() == []
         Path(changed).write_text("x = 1")
         assert development.changed() == [tmp_path / changed]
         Path(changed).unlink()
         assert development.changed() == [tmp_path / changed]
-        development.begin()
+        development.begin(entry)
         Path(changed).touch()
         assert development.changed() == [tmp_path / changed]
 
@@ -274,8 +260,8 @@ class TestTheFiles:
         monkeypatch.chdir(tmp_path)
         Path("server.py").touch()
         entry = {"command": "python", "args": ["server.py", "--db", "notes.sqlite"]}
-        development = Development(read_entry(entry))
-        development.begin()
+        development = Development()
+        development.begin(read_entry(entry))
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("x = 1")
         assert development.changed() == []
@@ -288,8 +274,8 @@ class TestTheFiles:
             (tmp_path / f"{number}.py").touch()
         (tmp_path / "server.py").touch()
         entry = {"command": "python", "args": [str(tmp_path / "server.py")]}
-        development = Development(read_entry(entry))
-        development.begin()
-        assert development.watched.startswith("6 source files watched")
+        development = Development()
+        development.begin(read_entry(entry))
+        assert development.watched == "6 files watched."
         (tmp_path / "server.py").write_text("x = 1")
         assert development.changed() == [tmp_path / "server.py"]

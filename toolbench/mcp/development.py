@@ -1,21 +1,20 @@
 """A server under development: the files of its source, and what a new start has changed.
 
-The files are those that the command names and, around them, source files: in the folder of each named
-file, in the folder of `cwd`, and in that of the option `--directory` (of uv). If the command names no file
-and no such folder, as in `python -m package`, it is the folder where the process starts. Left out are
-hidden folders and those of environments, caches and, unless the command names a file there, builds. At most
-`MOST_FILES` files in `MOST_FOLDERS` folders are watched, the nearest first.
+The files are those that the command names, and source files in their folders and below. If the command
+names no source file, as in `python -m package`, it is the folder where the process starts. Left out are
+hidden folders and those of environments, caches and builds; a file that the command names is watched
+wherever it is. At most `MOST_FILES` files in `MOST_FOLDERS` folders are watched, the nearest first.
 """
 
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
-from itertools import product
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolbench.display.escape import on_one_line
 from toolbench.errors import ServerError
@@ -49,28 +48,12 @@ _SOURCE = frozenset(
     }
 )
 """The endings of source files; data that a server writes has other ones."""
-_ENVIRONMENTS = frozenset({"__pycache__", "node_modules", "site-packages", "venv"})
 # A start may write into the last ones, as that of `npm start`
-_SKIPPED = _ENVIRONMENTS | {"build", "dist", "out", "target"}
-# Nanoseconds: a later write may leave the time of a file that is younger; some disks count in 2 s
-_YOUNG = 3_000_000_000
-# Bytes: a larger file, such as a program, is not read at each look
-_SMALL = 1_000_000
+_SKIPPED = frozenset(
+    {"__pycache__", "node_modules", "site-packages", "venv", "build", "dist", "out", "target"}
+)
 # Changes that a note names
 _MOST_CHANGES = 8
-
-
-class _Stamp(NamedTuple):
-    """How a file was when it was looked at."""
-
-    facts: tuple[int, int, int]
-    """The time of its last change, its size and its inode."""
-    digest: bytes = b""
-    """The hash of its content, if a later write may leave its facts as they are."""
-
-    def fits(self, path: Path, facts: tuple[int, int, int]) -> bool:
-        """Tell whether the file at *path* is as it was; *facts* are what it has now."""
-        return self.facts == facts and self.digest in (b"", _digest(path))
 
 
 class Development:
@@ -79,21 +62,19 @@ class Development:
     Any thread may call the methods. They look at files, so the background loop calls them in threads.
     """
 
-    def __init__(self, entry: ServerEntry, *, is_watched: bool = False) -> None:
-        """Watch the source of the server that *entry* starts.
+    def __init__(self, *, is_watched: bool = False) -> None:
+        """Prepare for a server.
 
         Args:
-            entry: The configuration of the server.
             is_watched: Whether the server is started again as soon as a file has changed, and not
                 only before its next use.
         """
         self.is_watched = is_watched
-        self._entry, self._folder = entry, Path.cwd()
-        # What the command names, and the folders around
+        # What the command names, and the folders in which source files are watched
         self._named: list[Path] = []
         self._folders: list[Path] = []
-        # As the files were before the process started
-        self._stamps: Mapping[Path, _Stamp] = {}
+        # The files before the process started: time of the last change, size and inode
+        self._before: dict[Path, tuple[int, int, int]] = {}
         # What changed, in words, and when
         self._cause: tuple[str, float] | None = None
         # The offers of the last note and of now
@@ -104,43 +85,30 @@ class Development:
 
     # --- its files --------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Note how the files are now, just before the server's process is started."""
-        # A variable that is not set: then nothing is started either
-        with suppress(ServerError):
-            entry = self._entry.expanded(os.environ)
-            named, folders = _named(entry, self._folder / (entry.cwd or ""))
-            # A build may have removed what the command names: it comes again
-            if named or not self._folders:
-                self._named, self._folders = named, folders
-        stamps = {}
-        for path, facts in self._files().items():
-            digest = b""
-            if time.time_ns() - facts[0] < _YOUNG and facts[1] < _SMALL:
-                digest = _digest(path)
-            stamps[path] = _Stamp(facts, digest)
-        self._stamps = stamps
+    def begin(self, entry: ServerEntry) -> None:
+        """Note how the files are now, just before the server's process is started by *entry*."""
+        named, folders = _named(entry)
+        # A build may have removed what the command names: it comes again
+        if named or not self._folders:
+            self._named, self._folders = named, folders
+        self._before = self._files()
 
     def changed(self) -> list[Path]:
         """Return the files that were changed, added or removed since the server's process was started."""
-        before, now = self._stamps, self._files()
-        changed = [path for path in before if path not in now]
-        for path, facts in now.items():
-            if path not in before or not before[path].fits(path, facts):
-                changed.append(path)
-        return changed
+        before, now = self._before, self._files()
+        return [path for path in before | now if before.get(path) != now.get(path)]
 
     @property
     def watched(self) -> str:
         """How many files are watched, in a sentence; the way out if there are none."""
-        if not self._stamps:
+        if not self._before:
             return "No source file of it was found: --cwd DIR names their folder."
-        return f"{counted(len(self._stamps), 'source file')} watched."
+        return f"{counted(len(self._before), 'file')} watched."
 
     def _files(self) -> dict[Path, tuple[int, int, int]]:
         """Return the facts of the files that there are."""
         files: dict[Path, tuple[int, int, int]] = {}
-        for path in [*self._named, *_around(self._folders)]:
+        for path in [*self._named, *_sources(self._folders)]:
             # Removed meanwhile
             with suppress(OSError):
                 stat = path.stat()
@@ -212,66 +180,48 @@ def development_of(entry: ServerEntry, *, dev: bool, watch: bool) -> Development
             f"{{'command': 'python', 'args': ['server.py']}}, and not for {entry.target}."
         )
         raise ServerError(msg)
-    return Development(entry, is_watched=watch)
+    return Development(is_watched=watch)
 
 
-def _named(entry: ServerEntry, start: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files that the command of *entry* names, and the folders of its source.
-
-    *start* is the folder where the process starts.
-    """
-    pairs = zip(entry.args, entry.args[1:], strict=False)
-    folders = [start / word for option, word in pairs if option == "--directory"]
-    places = [start, *folders]
-    if entry.cwd:
-        folders.append(start)
+def _named(entry: ServerEntry) -> tuple[list[Path], list[Path]]:
+    """Return the files that the command of *entry* names, and the folders of its source."""
+    start = Path.cwd() / (entry.cwd or "")
+    for option, folder in pairwise(entry.args):
+        # With it, uv starts the process there
+        if option == "--directory":
+            start /= folder
     files = []
-    for place, word in product(places, entry.args):
-        value = word.rpartition("=")[2]
-        # The second as in `fastmcp run server.py:app`
-        for path in (place / value, place / value.rpartition(":")[0]):
-            if path.suffix.lower() in _SOURCE and _is_file(path):
-                files.append(path)
-                folders.append(path.parent)
-    # A program that the author builds, and not the Python of an environment
+    for word in entry.args:
+        # Without the object in `fastmcp run server.py:app`
+        path = start / re.sub(r":\w+$", "", word)
+        # `Path.is_file` raises an error for a word that is too long for a path
+        if path.suffix.lower() in _SOURCE and os.path.isfile(path):  # noqa: PTH113
+            files.append(path)
+    folders = [path.parent for path in files] or [start]
+    # A program that the author builds
     program = start / entry.command
-    if program.is_relative_to(start) and _is_file(program):
-        parts = program.relative_to(start).parts
-        if not any(part in _ENVIRONMENTS or part.startswith(".") for part in parts):
-            files.append(program)
-    return files, folders or [start]
+    if program.is_relative_to(start) and program.is_file():
+        files.append(program)
+    return files, folders
 
 
-def _is_file(path: Path) -> bool:
-    # Without an error for a word that is too long for a path
-    return os.path.isfile(path)  # noqa: PTH113
-
-
-def _around(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the source files in *folders* and below, up to the limits, those of the upper folders first."""
-    todo = list(dict.fromkeys(folders))
-    left = MOST_FILES
+def _sources(folders: Iterable[Path]) -> list[Path]:
+    """Return the source files in *folders* and below, up to the limits, those of the upper folders first."""
+    todo, files = list(dict.fromkeys(folders)), list[Path]()
     # It grows
     for folder in todo:
-        for entry in _entries(folder):
-            path = Path(entry.path)
-            if entry.name.startswith(".") or entry.name in _SKIPPED:
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if len(todo) < MOST_FOLDERS and path not in todo:
+        with suppress(OSError), os.scandir(folder) as entries:
+            # By name: the limits leave out the same ones each time
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                path = Path(entry.path)
+                if entry.name.startswith(".") or entry.name in _SKIPPED:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
                     todo.append(path)
-            elif path.suffix.lower() in _SOURCE and left:
-                left -= 1
-                yield path
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            # The limits leave out the same ones each time
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
+                elif path.suffix.lower() in _SOURCE:
+                    files.append(path)
+        del todo[MOST_FOLDERS:], files[MOST_FILES:]
+    return files
 
 
 def _time_of(path: Path) -> float:
@@ -281,9 +231,3 @@ def _time_of(path: Path) -> float:
     except OSError:
         return time.time()
 
-
-def _digest(path: Path) -> bytes:
-    try:
-        return sha256(path.read_bytes()).digest()
-    except OSError:
-        return b"gone"

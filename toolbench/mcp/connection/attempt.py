@@ -15,6 +15,7 @@ from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.connection import Connection
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.development import Development
 from toolbench.mcp.errors import lost_connection, root_of, sentence
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.stderr import ENDED
@@ -45,8 +46,12 @@ class Attempt:
         mode: str,
         seconds: float,
         folder: Path,
+        development: Development | None = None,
     ) -> None:
-        """Prepare to connect to *entry* within *seconds*; relative paths are in *folder*."""
+        """Prepare to connect to *entry* within *seconds*; relative paths are in *folder*.
+
+        *development* is the source of the server, if it is under development.
+        """
         self.requested_mode = mode
         self.mode = mode
         """The mode that worked, when it has connected."""
@@ -56,7 +61,7 @@ class Attempt:
         """Why it failed, with advice."""
         self._entry, self._inbox, self._features = entry, inbox, features
         self._seconds = seconds
-        self._folder = folder
+        self._folder, self._development = folder, development
         # When connecting began; later by what a person took before the present try
         self._began = anyio.current_time()
         # Of the try, for what an error says
@@ -163,6 +168,8 @@ class Attempt:
         if entry.transport == "stdio":
             entry = replace(entry, cwd=str(self._folder / (entry.cwd or "")))
         inbox.redact_with(entry.redactor)
+        if self._development is not None:
+            await asyncio.to_thread(self._development.begin, entry)
         identity = self._entry.identity
         if self.requested_mode == "auto" and identity in older_only_servers:
             # The newer protocol would wait for its whole time limit again

@@ -249,6 +249,7 @@ class ReconnectingConnection:
             mode=mode,
             seconds=self.seconds,
             folder=self.folder,
+            development=self.development,
         )
         self._set("connecting")
         attempt.begin(self._connect(attempt))
@@ -262,8 +263,6 @@ class ReconnectingConnection:
             if (before := self._connection) is not None:
                 self._connection = None
                 await self._end(before)
-            if self.development is not None:
-                await asyncio.to_thread(self.development.begin)
             connection = await attempt.connected(self._greet)
         except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
             self.error = attempt.error = attempt.explained(error)
@@ -337,15 +336,11 @@ class ReconnectingConnection:
     async def _watch(self, development: Development) -> None:
         """Start the server again after each change of its files, until it is disconnected."""
         while self.development is development:
-            began = anyio.current_time()
-            changed = await asyncio.to_thread(development.changed)
-            # Of many files rarely: a twentieth of a processor at most
-            pause = max(_LOOK, 20 * (anyio.current_time() - began))
             # The status shows it, and so does the next call
             with suppress(ServerError):
-                if changed:
+                if await asyncio.to_thread(development.changed):
                     await self.catch_up(tries_again=False)
-            await anyio.sleep(pause)
+            await anyio.sleep(_LOOK)
 
     @contextmanager
     def _using(self, connection: Connection) -> Iterator[None]:
