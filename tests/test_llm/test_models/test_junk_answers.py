@@ -10,7 +10,7 @@ from test_llm.samples import GREP
 from toolbench.errors import ModelError
 from toolbench.llm import parse_tool_calls
 from toolbench.llm.models import Answer, ScriptedModel, Usage
-from toolbench.llm.models.inbox import Ended, Request
+from toolbench.llm.models.inbox import InThread
 from toolbench.llm.models.model import as_answer, numbered
 from toolbench.llm.models.streamed import DONE, StreamedModel
 from toolbench.llm.wire import WIRES
@@ -64,21 +64,11 @@ class _Junk(StreamedModel):
         self.chunks = chunks
 
     def _request(self, body):
-        return _Received([*self.chunks, DONE])
+        def work(send):
+            for chunk in [*self.chunks, DONE]:
+                send(chunk)
 
-
-class _Received(Request):
-    """The request that has these *chunks* at once."""
-
-    def __init__(self, chunks):
-        self._chunks = chunks
-
-    def begin(self, send):
-        for chunk in [*self._chunks, Ended()]:
-            send(chunk)
-
-    def close(self):
-        pass
+        return InThread(work)
 
 
 def requested(message, provider):

@@ -27,20 +27,8 @@ Send = Callable[[Any], None]
 _STOPPED = object()
 
 
-class Request:
-    """What receives chunks elsewhere: there before it begins, so that an interrupt can close it in any case."""
-
-    def begin(self, send: Send) -> None:
-        """Begin to receive: *send* gets each chunk, and `Ended` at the end. Return at once."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """End the request, which may have begun or not; return at once."""
-        raise NotImplementedError
-
-
-class InThread(Request):
-    """Calls `work(send)` in a new thread.
+class InThread:
+    """A request that calls `work(send)` in a new thread.
 
     Nothing can stop a thread. If the caller stops waiting, the thread is left behind: the next call
     of *send* raises `StoppedError` there, which ends *work*.
@@ -52,7 +40,7 @@ class InThread(Request):
         self._was_left = Event()
 
     def begin(self, send: Send) -> None:
-        """See `Request`."""
+        """Begin to receive: *send* gets each chunk, and `Ended` at the end. Return at once."""
         daemon_thread(copy_context().run, self._run, send, name="toolbench-model").start()
 
     def _run(self, send: Send) -> None:
@@ -69,12 +57,12 @@ class InThread(Request):
             send(Ended())
 
     def close(self) -> None:
-        """See `Request`."""
+        """End the request, which may have begun or not; return at once."""
         self._was_left.set()
 
 
-class InLoop(Request):
-    """Awaits `work(send)` in the background loop. To close it cancels the task."""
+class InLoop:
+    """A request that awaits `work(send)` in the background loop. To close it cancels the task."""
 
     def __init__(self, work: Callable[[Send], Awaitable[object]]) -> None:
         """Prepare a call of *work*."""
@@ -82,7 +70,7 @@ class InLoop(Request):
         self._task = Task()
 
     def begin(self, send: Send) -> None:
-        """See `Request`."""
+        """Do the same as `InThread.begin`."""
         portal.start(self._task.run, self._run, send)
 
     async def _run(self, send: Send) -> None:
@@ -98,8 +86,12 @@ class InLoop(Request):
             send(Ended())
 
     def close(self) -> None:
-        """See `Request`."""
+        """Do the same as `InThread.close`."""
         portal.cancel(self._task)
+
+
+Request = InThread | InLoop
+"""What receives chunks elsewhere: there before it begins, so that an interrupt can close it in any case."""
 
 
 def received(request: Request, cancel: Cancellable) -> Iterator[Any]:
