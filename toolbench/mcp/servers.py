@@ -399,14 +399,12 @@ def session(name: str) -> "MCPServerSession":
         asks the server for a prompt, and `session("lib").traffic` has the messages.
 
     Raises:
-        ToolNotFoundError: If no server of this name is connected; the message says which are.
+        ToolNotFoundError: If no server of this name is connected.
     """
     found = connected.session(name)
     if found is None:
-        names = {one.name for one in connected.sessions}
-        way = did_you_mean(name, names)
-        if not way and names:
-            way = f" There is {', '.join(sorted(names))}."
-        msg = f"No server {name!r} is connected.{way or ' %mcp connect connects one.'}"
+        near = did_you_mean(name, {one.name for one in connected.sessions})
+        way = near or " %mcp list shows the servers, %mcp connect connects one."
+        msg = f"No server {name!r} is connected.{way}"
         raise ToolNotFoundError(msg)
     return found
