@@ -226,8 +226,6 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """Whether a recording answers the calls, so that no call changes anything."""
     is_in_development: ClassVar[bool] = False
     """Whether the user develops the server of the tool; `catch_up` belongs before a call then."""
-    is_behind: ClassVar[bool] = False
-    """Whether the server does not run its newest source, so that the tool may be another one soon."""
 
     # --- how it is made -----------------------------------------------------------
 

@@ -265,14 +265,6 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Whether the tool's server was connected with `dev=True`."""
         return isinstance(self.executor, MCPToolExecutor) and bool(self.executor.client.development)
 
-    @property
-    def is_behind(self) -> bool:  # type: ignore[override]  # each tool has its own
-        """Whether a source file of the server has changed since its process was started."""
-        if not self.is_in_development:
-            return False
-        development = self.executor.client.development
-        return development is not None and bool(development.changed())
-
     def catch_up(self) -> MCPToolObservation | None:
         """Start the server again if the user develops it and its files have changed.
 

@@ -376,7 +376,7 @@ class ToolPanel(LiveView):
         if self.form.blocked:
             self.form.reveal_errors()
             self._refuse()
-            if self.tool.is_behind:
+            if self.tool.is_in_development:
                 # The newest source may take it: the panel then shows its form
                 daemon_thread(self.tool.catch_up, name="toolbench-catch-up").start()
             return None
@@ -394,8 +394,8 @@ class ToolPanel(LiveView):
             risk=self._risk,
         )
         run.unchecked = unchecked
-        if self.tool.is_behind:
-            # The newest source may take other arguments: the run starts the server again, and then looks
+        if self.tool.is_in_development:
+            # The newest source may take other arguments: the run looks for it, and then at them
             return run
         try:
             run.build()

@@ -15,7 +15,6 @@ from toolbench.values import clip
 from toolbench.widgets.fields.text_box import as_read
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts
-from toolbench.widgets.panel.result import RunReport
 
 # A panel makes its notice
 if TYPE_CHECKING:
@@ -80,12 +79,19 @@ class Staleness:
             old, tool = panel.form, panel.tool
             panel.show(tool.latest())
             panel.go_on(tool, old)
-            if not _is_of(panel.tool, panel.runs.report):
-                panel.runs.report.outdate()
+            self._outdate_result()
             # Last: who sees it go may type at once, into the new form
             self._clear()
             old.close()
             panel.on_change.expect()
+
+    def _outdate_result(self) -> None:
+        """Say that the result is of an earlier tool, unless the new tool's own run gives it."""
+        tool, report = self._panel.tool, self._panel.runs.report
+        # The run that has started the server again may go on
+        is_new = tool.is_in_development and report.is_going_on
+        if report.run is None or not (is_new or report.run.tool is tool):
+            report.outdate()
 
 
 def _news(tool: ToolDefinition[Any, Any]) -> str:
@@ -100,14 +106,6 @@ def _news(tool: ToolDefinition[Any, Any]) -> str:
     if is_of_server and newest.to_mcp_tool() == tool.to_mcp_tool():
         return ""
     return _CHANGED
-
-
-def _is_of(tool: ToolDefinition[Any, Any], report: RunReport) -> bool:
-    """Tell whether *report* shows a run of *tool*, perhaps the one that has started its server again."""
-    run = report.run
-    if run is None:
-        return False
-    return run.tool is tool or (tool.is_in_development and report.is_going_on)
 
 
 def kept(
