@@ -58,11 +58,7 @@ class Prompt:
             way = did_you_mean(name, known) or f" It takes {', '.join(known) or 'none'}."
             msg = f"Prompt {self.name!r} has no argument {name!r}.{way}"
             raise BodyError(msg)
-        missing = []
-        for argument in self.arguments:
-            if argument.required and argument.name not in given:
-                about = " ".join(argument.description.split())
-                missing.append(f"{argument.name} ({about})" if about else argument.name)
+        missing = [each.name for each in self.arguments if each.required and each.name not in given]
         if missing:
             msg = f"Prompt {self.name!r} needs {', '.join(missing)}."
             raise BodyError(msg)
