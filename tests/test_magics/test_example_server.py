@@ -26,8 +26,6 @@ def test_works_and_breaks_on_demand(mcp, run, mode):
     assert run("find title=emma").data[0]["year"] == 1815
     with answering({"until": "2026-12-31"}):
         assert run("lend title=Emma").text == "Emma is yours until 2026-12-31."
-    customer = '{"name": "Ann", "address": {"street": "Mill Lane", "city": "Bath"}}'
-    assert "Ann in Bath" in run(f'order customer={customer} items=[{{"title": "Emma"}}]').text
     with pytest.raises(ToolFailedError, match="exit code 3"):
         run("exit_in_call --yes")
     assert "was started again" in run("count_shelves shelves=1").warnings[0]

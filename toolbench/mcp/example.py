@@ -71,34 +71,6 @@ def lend(title: str, loan: Annotated[Loan, Resolve(asked_for_loan)]) -> str:
     return f"{title} is yours until {loan.until}."
 
 
-class Address(BaseModel):
-    """Where an order goes."""
-
-    street: str
-    city: str
-
-
-class Customer(BaseModel):
-    """Who orders."""
-
-    name: str
-    address: Address
-
-
-class Item(BaseModel):
-    """One line of an order."""
-
-    title: str
-    copies: int = Field(1, ge=1, le=9)
-
-
-@library.tool(annotations=ADDS)
-def order(customer: Customer, items: Annotated[list[Item], Field(min_length=1)]) -> str:
-    """Order books that the library does not have: a form with parts."""
-    copies = sum(item.copies for item in items)
-    return f"{copies} on their way to {customer.name} in {customer.address.city}."
-
-
 @library.tool(annotations=READS)
 async def count_shelves(ctx: Context, shelves: Annotated[int, Field(ge=1, le=100)] = 5) -> str:
     """Count the books, shelf by shelf, with progress and a log."""
