@@ -322,8 +322,8 @@ class MCPServerSession:
     def record_so_far(self, path: str | Path) -> SoFar:
         """Write the traffic that is kept to the file *path*, as a recording that ends there.
 
-        The session may be disconnected. If messages are missing and it is connected, the lists that
-        were requested before are requested again.
+        The session may be disconnected. If messages are missing and it is connected, the tools are
+        listed again.
 
         Raises:
             ServerError: If the session has no traffic, or is already recorded or replayed. Also if
@@ -339,24 +339,14 @@ class MCPServerSession:
                 if not self.is_connected:
                     own.ended(None)
                 elif so_far.losses:
-                    self._record_lists(own)
+                    self._inbox.recorder = own
+                    # A list that the server refuses now is missing
+                    with suppress(ServerError):
+                        self.refresh()
             finally:
+                self._inbox.recorder = None
                 own.leave()
             return so_far
-
-    def _record_lists(self, own: ServerRecorder) -> None:
-        """Request the lists again that were requested before, and write them with *own*."""
-        lists = (self.resources, self.resources.templates, self.prompts)
-        known = [one for one in lists if one.known_items is not None]
-        self._inbox.recorder = own
-        try:
-            # What a server does not list now is missing in the recording
-            with suppress(ServerError):
-                self.refresh()
-                for one in known:
-                    one.items()
-        finally:
-            self._inbox.recorder = None
 
     def _recorder_for(self, path: str | Path) -> Recorder:
         """Return the recorder of the file *path*, unless the session is recorded or replayed already."""

@@ -85,13 +85,13 @@ def test_a_server_that_died_dies_again(path, tmp_path):
         assert (replay.tool("t")({}).text, replay.tool("t")({}).text) == (died.text, later.text)
 
 
-def test_what_is_missing_is_said_and_lists_are_asked_for_again(path):
+def test_what_is_missing_is_said_and_the_tools_are_listed_again(path):
     """An exchange without its request, or with a cut message, is left out whole."""
     server = shop("legacy")
     server.answer("long", "x" * 200_000)
     with MCPClient() as client:
         session = client.connect("n", {"server": server})
-        live = session.snapshot()
+        live = session.tools.raw
         session.traffic.limit = 5
         session.call("long")
         session.call("use")
@@ -102,7 +102,7 @@ def test_what_is_missing_is_said_and_lists_are_asked_for_again(path):
         assert "Left out: 1 exchange with a message that was too long to be kept whole." in said
     with MCPClient() as client:
         replay = client.connect("n", replay=path)
-        assert replay.snapshot() == live
+        assert replay.tools.raw == live
         assert replay.call("use").text == "used"
         assert "Not recorded" in replay.call("long").text
 

@@ -21,27 +21,11 @@ _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
 
 @dataclass
 class SoFar:
-    """What was written of the traffic, and what is missing."""
+    """What was written of the traffic."""
 
     path: Path
-    gone: int = 0
-    """The number of messages that the traffic had dropped already."""
-    left_out: int = 0
-    """The number of exchanges that cannot be replayed, because a message is cut."""
-
-    @property
-    def losses(self) -> list[str]:
-        """Sentences on what is missing; empty if nothing is."""
-        sentences = []
-        if self.gone:
-            first = counted(self.gone, "message")
-            sentences.append(
-                f"The traffic keeps the last messages only: the first {first} are gone."
-            )
-        if self.left_out:
-            what = counted(self.left_out, "exchange")
-            sentences.append(f"Left out: {what} with a message that was too long to be kept whole.")
-        return sentences
+    losses: list[str]
+    """Sentences on what is missing; empty if nothing is."""
 
 
 def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> SoFar:
@@ -50,11 +34,34 @@ def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> SoFar:
     Left out are exchanges of which the request is gone or a message is cut. stderr is not in the traffic.
     """
     kept = list(inbox.traffic)
-    so_far = SoFar(recorder.path)
-    readable, so_far.left_out = _readable(kept)
+    readable, left_out = _readable(kept)
+    so_far = SoFar(recorder.path, [])
     if kept and kept[0].id > 1:
-        so_far.gone, recorder.at = kept[0].id - 1, kept[0].time
+        first = counted(kept[0].id - 1, "message")
+        so_far.losses.append(
+            f"The traffic keeps the last messages only: the first {first} are gone."
+        )
+        recorder.at = kept[0].time
         inbox.opening.write(recorder, inbox.redactor)
+    if left_out:
+        what = counted(left_out, "exchange")
+        so_far.losses.append(
+            f"Left out: {what} with a message that was too long to be kept whole."
+        )
+    _write_messages(kept, readable, recorder, inbox)
+    for failure in list(inbox.failures):
+        recorder.failed(*failure, inbox.redactor)
+    recorder.at = None
+    return so_far
+
+
+def _write_messages(
+    kept: list[Message],
+    readable: "dict[int, WrittenMessage]",
+    recorder: ServerRecorder,
+    inbox: "Inbox",
+) -> None:
+    """Write those of *kept* that are *readable* and the lines that are no messages, by connections."""
     is_opening = False
     for message in kept:
         recorder.at = message.time
@@ -69,10 +76,6 @@ def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> SoFar:
                 recorder.connected(inbox.opening.transport, inbox.opening.mode)
             is_opening = begins
         recorder.message(message.direction, readable[message.id], inbox.redactor)
-    for failure in list(inbox.failures):
-        recorder.failed(*failure, inbox.redactor)
-    recorder.at = None
-    return so_far
 
 
 def _readable(kept: list[Message]) -> "tuple[dict[int, WrittenMessage], int]":
