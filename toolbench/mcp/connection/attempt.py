@@ -23,8 +23,6 @@ from toolbench.mcp.recording.player import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
 """The servers, by identity, that did not answer a request of the newer protocol."""
-# The step that starts a server
-_STARTS = {"stdio": "process", "memory": "object", "replay": "object"}
 # Seconds between two looks at the time while a person is asked
 _LOOK = 0.1
 
@@ -212,7 +210,10 @@ class Attempt:
     # --- what is said of a failure ------------------------------------------------------
 
     def failed_at(self, error: Exception) -> str:
-        """Return the step of connecting at which *error* ended the attempt, as the doctor names it."""
+        """Return the step of connecting at which *error* ended the attempt, as the doctor names it.
+
+        A recording has no steps.
+        """
         connection, messages = self.connection, list(self._inbox.traffic)
         if connection.protocol_version:
             return "tools"
@@ -225,11 +226,12 @@ class Attempt:
             return "protocol version"
         if self._entry.url:
             return "HTTP"
-        if not any(message.direction == "sent" for message in messages):
-            return _STARTS[self._entry.transport]
-        if lost_connection(error) and connection.exit_code is not None:
-            return "process"
-        return "first message"
+        if self._entry.transport == "memory":
+            return "object"
+        was_asked = any(message.direction == "sent" for message in messages)
+        if was_asked and not (lost_connection(error) and connection.exit_code is not None):
+            return "first message"
+        return "process"
 
     def explained(self, error: Exception) -> str:
         """Return *error*, which ended the attempt, as a sentence with advice."""
