@@ -230,4 +230,3 @@ def _time_of(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return time.time()
-

@@ -45,9 +45,7 @@ def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> SoFar:
         inbox.opening.write(recorder, inbox.redactor)
     if left_out:
         what = counted(left_out, "exchange")
-        so_far.losses.append(
-            f"Left out: {what} with a message that was too long to be kept whole."
-        )
+        so_far.losses.append(f"Left out: {what} with a message that was too long to be kept whole.")
     _write_messages(kept, readable, recorder, inbox)
     for failure in list(inbox.failures):
         recorder.failed(*failure, inbox.redactor)
