@@ -214,6 +214,27 @@ def test_the_doctor_looks_at_a_server(toolbench):
     assert (ended.code, states["tools"], states["schemas"]) == (1, "ok", "failed")
 
 
+def test_the_doctor_finds_what_it_names_without_a_server(toolbench, folder):
+    """`toolbench doctor` lists the servers of all programs here: each name may stand after it."""
+    servers = {"there": {"command": "no-such-program"}}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    ended = toolbench("doctor", "there")
+    assert (ended.code, ended.json["servers"][0]["name"]) == (3, "there")
+    assert toolbench("doctor", "gone").code == 3
+    assert toolbench("doctor", "nope").code == 2
+
+
+def test_a_result_that_cannot_be_written_is_a_sentence(toolbench, monkeypatch):
+    """Of a stdout that is closed, or has no room."""
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        ended = toolbench("list", "library")
+        assert (ended.code, "No space left" in ended.err) == (2, True)
+        monkeypatch.setattr("sys.stdout", None)
+        ended = toolbench("list", "library")
+        assert (ended.code, "stdout is closed" in ended.err) == (2, True)
+
+
 @pytest.mark.slow
 class TestProcess:
     def test_nothing_is_left_after_an_interrupt(self, tmp_path):

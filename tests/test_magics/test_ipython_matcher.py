@@ -3,7 +3,6 @@ import re
 import pytest
 from IPython.core.completer import CompletionContext, provisionalcompleter
 from mcp import server as mcp_server
-from mcp_types import Completion
 
 from toolbench import mcp
 
@@ -225,23 +224,19 @@ class TestTab:
         assert complete("%tool broken ") == []
 
 
-def test_offers_prompts_with_their_arguments_and_the_servers_values(shell, complete):
-    """Also of a server whose prompts nobody has listed yet."""
+def test_offers_listed_prompts_with_their_arguments(shell, complete):
+    """A Tab sends no request: `%mcp prompts` lists them."""
     server = mcp_server.MCPServer("lib")
     server.prompt(name="recommend")(_recommend)
-
-    @server.completion()
-    async def values(ref, argument, context):
-        return Completion(values=[f"{argument.value}ad", "two words"])
-
     with mcp.MCPClient() as client:
-        client.connect("lib", server)
+        session = client.connect("lib", server)
         assert complete("%mcp prompt li") == []
+        assert complete("%mcp prompt lib re") == []
+        assert len(session.prompts) == 1
         assert complete("%mcp prompt lib re") == ["recommend"]
         assert complete("%mcp prompt lib recommend mood=x ") == ["pages="]
-        assert complete("%mcp prompt lib recommend mood=s") == ["mood=sad", "mood='two words'"]
         assert complete("%mcp prompt lib nope x") == []
-    assert complete("%mcp prompt lib re") == []
+    assert complete("%mcp prompt gone re") == []
 
 
 def _recommend(mood: str, pages: str = "100") -> str:

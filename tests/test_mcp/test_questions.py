@@ -135,7 +135,8 @@ class TestTheOlderWay:
         observation = session.tool("visit")({})
         assert observation.is_error
         assert observation.warnings == [
-            "This server needs the older protocol to ask: run `%mcp reconnect curious --mode legacy`."
+            "This server needs the older protocol to ask: run `%mcp reconnect curious --mode legacy`, "
+            "or add --mode legacy in a shell."
         ]
         session.reconnect("legacy")
         with answering(lambda question: Answer("accept")):

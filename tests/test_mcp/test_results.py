@@ -184,7 +184,8 @@ class TestMisfits:
         )
         failed = with_way_back(tool_observation("t", text(sentence, isError=True)), "a b")
         assert failed.warnings == [
-            "This server needs the older protocol to ask: run `%mcp reconnect 'a b' --mode legacy`."
+            "This server needs the older protocol to ask: run `%mcp reconnect 'a b' --mode legacy`, "
+            "or add --mode legacy in a shell."
         ]
         assert failed.text == sentence
         (block,) = failed.to_llm_content[1:]

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from toolbench.cli.exit_codes import ExitCode
-from toolbench.cli.server_source import OPTION, Source, connected, entries_of, place_of
+from toolbench.cli.server_source import OPTION, Source, chosen, connected, server_in, servers_of
 from toolbench.cli.terminal import CommandError, Outcome, answer_with, say
-from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.errors import ServerError
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
     from toolbench.mcp.lists.prompts import Prompt
     from toolbench.mcp.server_session import MCPServerSession
-    from toolbench.mcp.tool import MCPToolDefinition
 
 GROUP = "Servers (MCP)"
 Program = Annotated[tuple[str, ...], Parameter(parse=False)]
@@ -63,8 +62,8 @@ def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outco
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
-    place, rest = place_of(source, program, words)
-    with connected(place, source, server=_one_word(rest), only=rest or None) as (client, _):
+    entries, rest = servers_of(source, program, words)
+    with connected(chosen(entries, _one_word(rest)), source) as client:
         sessions, code = client.servers.values(), ExitCode.OK
         if any(session.error for session in sessions):
             code = ExitCode.CONNECTION
@@ -97,7 +96,7 @@ def call(
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
-    place, rest = place_of(source, program, words)
+    entries, rest = servers_of(source, program, words)
     if not rest:
         msg = "Which tool? `toolbench list` shows them all."
         raise CommandError(msg)
@@ -106,14 +105,23 @@ def call(
     if at_once < 1 or (load is not None and load < 1):
         msg = "--load and --at-once take a whole number above 0."
         raise CommandError(msg)
-    with connected(place, source, **place.fitting(target)) as (client, lines):
-        from toolbench.cli.server_calls import ToolCall  # noqa: PLC0415 - it brings much
+    with connected(chosen(entries, server_in(target, entries)), source) as client:
+        from toolbench.cli.server_calls import often, once, run_of  # noqa: PLC0415 - they bring much
+        from toolbench.magics.call_arguments import looks_like_json, read_arguments  # noqa: PLC0415 - the same
 
-        tool = _tool(client, target)
-        made = ToolCall(client, tool, _arguments(tool, others), lines, is_agreed=yes)
+        tool = client.tool(target)
+        literals = [word for word in others if looks_like_json(word)]
+        if len(literals) > 1:
+            msg = "Give one JSON object."
+            raise CommandError(msg)
+        for literal in literals:
+            _json("A word that begins with {", literal)
+        others = [word for word in others if not looks_like_json(word)]
+        arguments = read_arguments(tool, os.environ, others, "".join(literals) or None)
+        run, session = run_of(tool, arguments), client.server(tool.server)
         if load is None:
-            return made.once(presets)
-        return made.often(load, at_once)
+            return once(run, session, presets, is_agreed=yes)
+        return often(run, session, tool.remote_name, load, at_once, is_agreed=yes)
 
 
 @_answers
@@ -127,12 +135,12 @@ def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcom
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
-    place, rest = place_of(source, program, words)
+    entries, rest = servers_of(source, program, words)
     *server, uri = rest or [""]
     if not uri or len(server) > 1:
         msg = "Give a server and a URI: toolbench read SERVER URI. With one server, the URI is enough."
         raise CommandError(msg)
-    with connected(place, source, server="".join(server), only=server or None) as (client, _):
+    with connected(chosen(entries, "".join(server)), source) as client:
         return _asked(_the_only(client), "resources/read", {"uri": uri})
 
 
@@ -150,12 +158,12 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
     from toolbench.jsonschema.node import read as schema_node  # noqa: PLC0415 - it brings much
     from toolbench.magics.call_arguments import from_words  # noqa: PLC0415 - the same
 
-    place, rest = place_of(source, program, words)
+    entries, rest = servers_of(source, program, words)
     if not rest:
         msg = "Which prompt? `toolbench list` shows them all."
         raise CommandError(msg)
     target, *others = rest
-    with connected(place, source, **place.fitting(target)) as (client, _):
+    with connected(chosen(entries, server_in(target, entries)), source) as client:
         session, found = _prompt(client, target)
         arguments = from_words(others, schema_node(found.schema))
         found.check(arguments)
@@ -177,8 +185,8 @@ def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
     from toolbench.mcp.review import review_of  # noqa: PLC0415 - it brings much
     from toolbench.values import plain  # noqa: PLC0415 - the same
 
-    place, rest = place_of(source, program, words)
-    with connected(place, source, server=_one_word(rest), only=rest or None) as (client, _):
+    entries, rest = servers_of(source, program, words)
+    with connected(chosen(entries, _one_word(rest)), source) as client:
         facts = review_of(_the_only(client))
         return ExitCode.OK, {
             "verdict": facts.verdict._asdict(),
@@ -191,11 +199,13 @@ def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
 @_answers
 def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
     """Look at each step of the connections of a line: `toolbench doctor` with a server or a source."""
-    from toolbench.mcp.doctor import diagnose  # noqa: PLC0415 - it brings much
+    from toolbench.mcp.doctor import OFFERS, diagnose  # noqa: PLC0415 - it brings much
+    from toolbench.mcp.trust.configurations import approved  # noqa: PLC0415 - the same
 
-    place, rest = place_of(source, program, words)
+    entries, rest = servers_of(source, program, words, is_discovering=True)
     looked_at, code = [], ExitCode.OK
-    for name, entry in entries_of(place, source, _one_word(rest)).items():
+    entries = approved(chosen(entries, _one_word(rest)), approve=source.approve)
+    for name, entry in entries.items():
         steps = []
         for step in diagnose(name, entry, seconds=source.timeout or 30.0):
             steps.append(step._asdict())
@@ -205,21 +215,12 @@ def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
             say(f"{name}: {step.state:7} {step.name}{took}: {step.words}")
             if step.advice:
                 say(step.advice)
+            if step.state == "failed" and step.name in OFFERS:
+                code = max(code, ExitCode.FAILED)
+            elif step.state == "failed":
+                code = ExitCode.CONNECTION
         looked_at.append({"name": name, "steps": steps})
-        failed = [step["name"] for step in steps if step["state"] == "failed"]
-        code = max(code, _code_of_failed(failed))
     return code, {"servers": looked_at}
-
-
-def _code_of_failed(steps: Sequence[str]) -> ExitCode:
-    """Return the exit code of a doctor for which *steps* have failed."""
-    from toolbench.mcp.doctor import OFFERS  # noqa: PLC0415 - it brings much
-
-    if not steps:
-        return ExitCode.OK
-    if set(steps) <= set(OFFERS):
-        return ExitCode.FAILED
-    return ExitCode.CONNECTION
 
 
 def _one_word(words: Sequence[str]) -> str:
@@ -275,42 +276,18 @@ def _described(session: "MCPServerSession") -> dict[str, Any]:
     return shown
 
 
-def _tool(client: "MCPClient", target: str) -> "MCPToolDefinition":
-    """Return the tool *target* of *client*.
-
-    Raises:
-        ServerError: If there is none, and a server that may have it does not answer.
-        ToolNotFoundError: If there is no such tool.
-    """
-    try:
-        return client.tool(target)
-    except ToolNotFoundError:
-        if errors := [session.error for session in client.servers.values() if session.error]:
-            raise ServerError("\n".join(errors)) from None
-        raise
-
-
 def _prompt(client: "MCPClient", target: str) -> "tuple[MCPServerSession, Prompt]":
-    """Return the prompt *target*, `NAME` or `SERVER.NAME`, with its server.
+    """Return the prompt *target*, `SERVER.NAME`, or `NAME` of the only server, with its server.
 
     Raises:
-        ToolNotFoundError: If there is no such prompt, or there are several.
+        ToolNotFoundError: If there is no such prompt.
     """
-    sessions = list(client.servers.values())
-    exact = []
-    for session in sessions:
-        exact += [(session, each) for each in session.prompts if each.name == target]
-    if len(exact) == 1:
-        return exact[0]
-    for session in sessions:
-        if target.startswith(f"{session.name}."):
-            return session, session.prompts.named(target.removeprefix(f"{session.name}."))
-    if len(sessions) == 1:
-        # It says which names are similar
-        return sessions[0], sessions[0].prompts.named(target)
-    names = ", ".join(session.name for session in sessions)
-    msg = f"Write SERVER.{target}: it is a prompt of {len(exact)} servers. There are: {names}."
-    raise ToolNotFoundError(msg)
+    session = _the_only(client)
+    names = [prompt.name for prompt in session.prompts]
+    if target not in names:
+        # A name may have a dot too
+        target = target.removeprefix(f"{session.name}.")
+    return session, session.prompts.named(target)
 
 
 def _the_only(client: "MCPClient") -> "MCPServerSession":
@@ -333,19 +310,6 @@ def _asked(session: "MCPServerSession", method: str, params: dict[str, Any]) -> 
         say(str(error))
         return ExitCode.FAILED, None
     return ExitCode.OK, session.keep_secret(()).value(result)
-
-
-def _arguments(tool: "MCPToolDefinition", words: Sequence[str]) -> dict[str, Any]:
-    from toolbench.magics.call_arguments import looks_like_json, read_arguments  # noqa: PLC0415 - it brings much
-
-    literals = [word for word in words if looks_like_json(word)]
-    if len(literals) > 1:
-        msg = "Give one JSON object."
-        raise CommandError(msg)
-    for literal in literals:
-        _json("A word that begins with {", literal)
-    others = [word for word in words if not looks_like_json(word)]
-    return read_arguments(tool, os.environ, others, "".join(literals) or None)
 
 
 def _json(option: str, text: str) -> Any:

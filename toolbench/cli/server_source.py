@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from toolbench.cli.terminal import CommandError, ServerLines, say
+from toolbench.core.background_loop import portal
 from toolbench.errors import ServerError, did_you_mean
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.config.server_entry import ServerEntry
     from toolbench.mcp.elicitation import Answer, Question
 
 OPTION = Parameter(negative=(), show_default=False)
@@ -44,8 +46,6 @@ class Source:
     """Answer from a recording; nothing is started."""
     env: Annotated[tuple[str, ...], OPTION] = ()
     """NAME or NAME=VALUE: a variable for the command; without a value, the value here."""
-    cwd: Path | None = None
-    """The folder in which the command starts."""
     header: Annotated[tuple[str, ...], OPTION] = ()
     """'NAME: VALUE' for a URL; `${VAR}` in it is a variable of the environment."""
     mode: Annotated[Literal["auto", "legacy"], OPTION] = "auto"
@@ -54,33 +54,25 @@ class Source:
     """Seconds to wait for the connection, and for each answer."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """The servers that a line names."""
+def servers_of(
+    source: Source,
+    program: Sequence[str],
+    words: Sequence[str],
+    *,
+    is_discovering: bool = False,
+) -> tuple[dict[str, "ServerEntry"], list[str]]:
+    """Return the servers that a line names, and its words without a URL at their beginning.
 
-    config: Any
-    """What `MCPClient.add` takes; None for a recording."""
-    replay: Path | None = None
-    names: tuple[str, ...] = ()
-    """The names of the servers; none for one server without a name, a URL or a command."""
-
-    def fitting(self, target: str) -> dict[str, Any]:
-        """Return what `connected` takes for *target*, `NAME` or `SERVER.NAME`: which servers may have it."""
-        names = [name for name in self.names if target.startswith(f"{name}.")]
-        server = ""
-        if "." in target:
-            server = target.partition(".")[0]
-        return {"server": server, "only": names or None}
-
-
-def place_of(
-    source: Source, program: Sequence[str], words: Sequence[str]
-) -> tuple[Place, list[str]]:
-    """Return the one place that a line names, and its words without a URL at their beginning.
+    The server of a URL or a command has no name: it stands alone under an empty one. With
+    *is_discovering*, a name without a source may be of any configuration that `discover` finds.
 
     Raises:
-        CommandError: If the line names no place or several, or a file that cannot be read.
+        CommandError: If the line names no source or several, or a file that cannot be read.
     """
+    from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - not for all commands
+    from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - the same
+    from toolbench.mcp.recording.recording import Recording, replay_config  # noqa: PLC0415 - the same
+
     rest, config = list(words), source.config
     given = {"--config": source.config, "--replay": source.replay, "-- COMMAND": program}
     named = [option for option, value in given.items() if value]
@@ -90,14 +82,22 @@ def place_of(
     url = ""
     if not named and rest and rest[0].startswith(_WEB):
         url = rest.pop(0)
+    elif not named and is_discovering and rest and not source.env and not source.header:
+        found = {server.name: server.entry for server in discover()}
+        return {name: entry for name, entry in found.items() if entry is not None}, rest
     elif not named and _HERE.is_file():
         config = _HERE
     elif not named:
         raise CommandError(_WAYS)
     _check_options(source, is_file=config is not None, is_command=bool(program), is_url=bool(url))
-    if program or url:
-        return Place(_entry(source, program, url)), rest
-    return _file_place(config, source.replay), rest
+    try:
+        if program or url:
+            return read_config({"mcpServers": {"": _entry(source, program, url)}}), rest
+        if source.replay is not None:
+            return read_config(replay_config(Recording.read(source.replay))), rest
+        return read_config(str(config)), rest
+    except ServerError as error:
+        raise CommandError(str(error)) from None
 
 
 def _check_options(source: Source, *, is_file: bool, is_command: bool, is_url: bool) -> None:
@@ -112,7 +112,6 @@ def _check_options(source: Source, *, is_file: bool, is_command: bool, is_url: b
     for option, is_given, fits, place in (
         ("--approve", source.approve, is_file, "the servers of a file"),
         ("--env", source.env, is_command, "a server that a command starts"),
-        ("--cwd", source.cwd, is_command, "a server that a command starts"),
         ("--header", source.header, is_url, "a URL"),
         ("--mode", source.mode != "auto", is_command or is_url, "a URL or a command"),
     ):
@@ -122,10 +121,7 @@ def _check_options(source: Source, *, is_file: bool, is_command: bool, is_url: b
 
 
 def _entry(source: Source, program: Sequence[str], url: str) -> dict[str, Any]:
-    from toolbench.mcp.config.program import (  # noqa: PLC0415 - toolbench.mcp is not for all commands
-        environment_of,
-        own_program,
-    )
+    from toolbench.mcp.config.program import environment_of, own_program  # noqa: PLC0415 - as above
     from toolbench.mcp.config.reader import header_in  # noqa: PLC0415 - the same
 
     if url:
@@ -138,42 +134,44 @@ def _entry(source: Source, program: Sequence[str], url: str) -> dict[str, Any]:
             headers[header[0]] = header[1]
         return {"url": url, "headers": headers, "mode": source.mode}
     command, *arguments = program
-    entry: dict[str, Any] = {
+    return {
         "command": own_program(command),
         "args": arguments,
         "mode": source.mode,
+        "env": environment_of(source.env),
     }
-    entry["env"] = environment_of(source.env)
-    if source.cwd is not None:
-        entry["cwd"] = str(source.cwd.expanduser().absolute())
-    return entry
 
 
-def _file_place(config: Path | None, replay: Path | None) -> Place:
-    from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - as above
-    from toolbench.mcp.recording.recording import Recording, replay_config  # noqa: PLC0415 - the same
+def server_in(target: str, entries: Mapping[str, Any]) -> str:
+    """Return the server in *target*, `SERVER.NAME`; an empty string if it names none of *entries*."""
+    if "" in entries and "." in target:
+        return target.partition(".")[0]
+    return next((name for name in entries if target.startswith(f"{name}.")), "")
 
-    try:
-        if replay is not None:
-            return Place(None, replay, tuple(replay_config(Recording.read(replay))["mcpServers"]))
-        return Place(str(config), None, tuple(read_config(str(config))))
-    except ServerError as error:
-        raise CommandError(str(error)) from None
+
+def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
+    """Return those of *entries* that a line with the word *server* is about; one without a name gets it.
+
+    Raises:
+        CommandError: If there is no such server.
+    """
+    if "" in entries:
+        return {server or "server": entries[""]}
+    if not server:
+        return dict(entries)
+    if server not in entries:
+        msg = f"The configuration has no server {server!r}.{did_you_mean(server, entries)}"
+        raise CommandError(msg)
+    return {server: entries[server]}
 
 
 @contextmanager
-def connected(
-    place: Place, source: Source, *, server: str = "", only: list[str] | None = None
-) -> Iterator[tuple["MCPClient", ServerLines]]:
-    """Connect the servers of *place*, or those named in *only*; a server without a name gets *server*.
-
-    What they write to stderr and log is written to our stderr at the end, and by each call of what is
-    yielded beside the client.
+def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator["MCPClient"]:
+    """Connect the servers of *entries*, and write what they write to stderr, and log, to our stderr.
 
     Raises:
         ConsentError: If the servers of a file are not approved.
         ServerError: If no server answers.
-        ToolNotFoundError: If a server of *only* is not in the file.
     """
     # A package of FastMCP's would check the types of its calls, which takes as long as all of toolbench
     os.environ.setdefault("PY_KEY_VALUE_DISABLE_BEARTYPE", "true")
@@ -186,16 +184,13 @@ def connected(
         gc.enable()
 
     ask: Callable[[Question], Answer] | None = None
-    if place.replay is None:
+    if source.replay is None:
         ask = _ask
     client = MCPClient(elicitation_handler=ask, sampling_handler=ask)
     if source.timeout is not None:
         client.timeout = source.timeout
-    config = place.config
-    if isinstance(config, Mapping):
-        config, only = {"mcpServers": {server or "server": config}}, None
     with client:
-        sessions = client.add(config, only=only, replay=place.replay, approve=source.approve)
+        sessions = client.add({"mcpServers": entries}, approve=source.approve)
         for session in sessions:
             if session.error:
                 say(session.error)
@@ -206,33 +201,10 @@ def connected(
                 session.log.set_level("info")
         lines = ServerLines(sessions)
         try:
-            yield client, lines
+            with portal.drawing(lines.write):
+                yield client
         finally:
-            lines()
-
-
-def entries_of(place: Place, source: Source, server: str) -> dict[str, Any]:
-    """Return the configurations of the servers of *place* by name, or only that of *server*, approved.
-
-    Raises:
-        CommandError: If *place* is a recording, or has no such server.
-        ConsentError: If the servers of a file are not approved.
-    """
-    from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - as above
-    from toolbench.mcp.trust.configurations import approved  # noqa: PLC0415 - the same
-
-    if place.replay is not None:
-        msg = "A recording has no connection to look at."
-        raise CommandError(msg)
-    if isinstance(place.config, Mapping):
-        return {server or "server": place.config}
-    entries = read_config(place.config)
-    if server:
-        if server not in entries:
-            msg = f"The configuration has no server {server!r}.{did_you_mean(server, entries)}"
-            raise CommandError(msg)
-        entries = {server: entries[server]}
-    return dict(approved(entries, approve=source.approve))
+            lines.write()
 
 
 def has_terminal() -> bool:

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.values import plain
 
 if TYPE_CHECKING:
+    from toolbench.mcp.monitoring.log import ServerLog
+    from toolbench.mcp.monitoring.stderr import StderrTail
     from toolbench.mcp.server_session import MCPServerSession
-    from toolbench.runs.run import Run
 
 Outcome = tuple[ExitCode, Any]
 """How a command ended, and its JSON document; None if it has none."""
@@ -43,14 +45,14 @@ def answer_with(work: Callable[[], Outcome], words: Sequence[str]) -> ExitCode:
         # `input` too asks on stderr then: stdout may be a pipe to jq
         with redirect_stdout(sys.stderr):
             code, document = work()
+        if document is not None:
+            _write_json(document)
     except ToolbenchError as error:
         known: list[str] = []
         for _, secrets in secrets_in_words(words):
             known += secrets
         say(Redactor(known).sentence(str(error)))
         return code_of(error)
-    if document is not None:
-        _write_json(document)
     return code
 
 
@@ -64,45 +66,54 @@ def code_of(error: ToolbenchError) -> ExitCode:
 
 
 def _write_json(document: Any) -> None:
+    """Write *document* to stdout.
+
+    Raises:
+        CommandError: If stdout cannot be written to.
+    """
+    if sys.stdout is None:
+        msg = "The result was not written: stdout is closed."
+        raise CommandError(msg)
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     text = json.dumps(plain(document), indent=2, ensure_ascii=not is_unicode)
     try:
         sys.stdout.write(f"{visible_json(text)}\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Its reader has read enough, as `head` does; Python would complain when it flushes at the end
+    except OSError as error:
+        # Python would complain when it flushes at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A closed pipe is no error: its reader has read enough, as `head` does
+        if not isinstance(error, BrokenPipeError):
+            msg = f"The result was not written: {error.strerror}."
+            raise CommandError(msg) from None
 
 
 class ServerLines:
-    """Writes to stderr what servers write to theirs, their logs, and the progress of a run.
+    """What servers write to their stderr and log, and the progress of the run, for our stderr."""
 
-    Call it in the main thread, now and then: it writes what is new.
-    """
-
-    def __init__(self, sessions: Iterable["MCPServerSession"]) -> None:
+    def __init__(self, sessions: Sequence["MCPServerSession"]) -> None:
         """Begin with the first line of *sessions*."""
-        self._sessions = list(sessions)
-        self._run: Run | None = None
+        self._sessions = sessions
+        self._written: Counter[tuple[str, int]] = Counter()
         self._progress = ""
-        self._written: dict[tuple[str, str], int] = {}
 
-    def __call__(self) -> None:
-        """Write the new lines."""
+    def write(self) -> None:
+        """Write what is new since the last time."""
+        from toolbench.runs.current_run import active_run  # noqa: PLC0415 - loaded by now
+        from toolbench.runs.run import Run  # noqa: PLC0415 - the same
+
+        new = []
         for session in self._sessions:
-            for kind, lines in (("stderr", session.stderr), ("log", session.log)):
-                before = self._written.get((session.name, kind), 0)
-                total = self._written[session.name, kind] = lines.total
-                for line in list(lines)[before - total :] if total > before else ():
-                    self._say(session.name, str(line))
-        if self._run is not None and self._run.progress_view.state.text != self._progress:
-            self._progress = self._run.progress_view.state.text
-            self._say(self._run.tool.name, self._progress)
-
-    def follow(self, run: "Run") -> None:
-        """Write the progress of *run* too, from now on."""
-        self._run = run
-
-    def _say(self, name: str, line: str) -> None:
-        if line := on_one_line(STYLE.sub("", line)):
-            say(f"{name}: {line}")
+            sources: tuple[StderrTail | ServerLog, ...] = (session.stderr, session.log)
+            for kind, lines in enumerate(sources):
+                count = lines.total - self._written[session.name, kind]
+                self._written[session.name, kind] += count
+                if count:
+                    new += [(session.name, str(line)) for line in list(lines)[-count:]]
+        run = active_run()
+        if isinstance(run, Run) and run.progress_view.state.text != self._progress:
+            self._progress = run.progress_view.state.text
+            new.append((run.tool.name, self._progress))
+        for name, line in new:
+            if text := on_one_line(STYLE.sub("", line)):
+                say(f"{name}: {text}")

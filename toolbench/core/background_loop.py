@@ -151,6 +151,11 @@ class Portal:
         if (running := self._running) is not None:
             running.loop.call_soon_threadsafe(task.cancel)
 
+    @property
+    def drawer(self) -> Callable[[], object] | None:
+        """The function of the `drawing` around this; None if there is none."""
+        return _draw.get()
+
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
         """Call *draw* four times a second while a `call` in the `with` block waits without a timeout.

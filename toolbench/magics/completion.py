@@ -14,8 +14,7 @@ from IPython.core.completer import (
     context_matcher,
 )
 
-from toolbench.core.background_loop import portal
-from toolbench.errors import BodyError, ServerError
+from toolbench.errors import BodyError
 from toolbench.jsonschema.node import read
 from toolbench.magics.call_arguments import looks_like_json
 from toolbench.magics.catalog import Catalog
@@ -37,8 +36,6 @@ _OBJECT = re.compile(r"(?:^|=\s*)%{1,2}tool\s+(\S.*)$")
 _LINE = re.compile(r"(?:^|=\s*)%{1,2}(\w+)\s+(.*\s)?(\S*)$")
 _BODY = re.compile(r"\s*%%tool\s+(\S[^\n]*)\n(.*)", re.DOTALL)
 _BODY_FORM = re.compile(r"(?<!\S)(?:-f|--format)[ =]?(\w+)")
-# Seconds that a server has for a Tab
-_PATIENCE = 1.0
 # What is known only now, by what an argument offers: the kind of the completions, and the values
 _Known = Mapping[str, tuple[str, Callable[[str], Iterable[str]]]]
 
@@ -146,34 +143,19 @@ def _keywords(
 def _prompt_words(words: Sequence[str], typed: str) -> SimpleMatcherResult:
     """Offer the prompts of the server that is first in *words*, or what its prompt there takes.
 
-    A server has one second to list its prompts, or to complete a value.
+    They are those that were listed: a Tab sends no request.
     """
     session = connected.session(words[0])
-    if session is None or not session.is_connected:
+    if session is None or not session.prompts.known_items:
         return _nothing()
-    # Loaded with the session
-    from toolbench.mcp.lists.completions import complete  # noqa: PLC0415
-    from toolbench.mcp.lists.prompts import PromptList  # noqa: PLC0415
-
-    prompts = session.prompts.known_items
-    if prompts is None:
-        try:
-            prompts = PromptList(session.connection, _PATIENCE).items()
-        except ServerError:
-            return _nothing()
+    prompts = {prompt.name: prompt for prompt in session.prompts.known_items}
     if len(words) == 1:
-        return _offer([_word_of(prompt.name, "") for prompt in prompts], typed, "value")
-    given = dict(word.split("=", 1) for word in words[2:] if "=" in word)
-    argument, equals, value = typed.partition("=")
-    for prompt in prompts:
-        if prompt.name == words[1] and equals:
-            place = session.connection, _PATIENCE
-            values = portal.call(complete, *place, prompt, argument, value, given)
-            return _offered([f"{argument}={_word_of(one, '')}" for one in values], typed, "value")
-        if prompt.name == words[1]:
-            names = [one.name for one in prompt.arguments if one.name not in given]
-            return _offer([f"{name}=" for name in names], typed, "param")
-    return _nothing()
+        return _offer([_word_of(name, "") for name in prompts], typed, "value")
+    if words[1] not in prompts:
+        return _nothing()
+    given = {word.partition("=")[0] for word in words[2:]}
+    names = [argument.name for argument in prompts[words[1]].arguments]
+    return _offer([f"{name}=" for name in names if name not in given], typed, "param")
 
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:

@@ -262,24 +262,20 @@ T = TypeVar("T")
 
 
 def wait_answering(
-    ask: Callable[..., Coroutine[Any, Any, T]],
-    *args: Any,
-    answerer: Answerer | None,
-    meanwhile: Callable[[], object] | None = None,
+    ask: Callable[..., Coroutine[Any, Any, T]], *args: Any, answerer: Answerer | None
 ) -> T:
     """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
     The handler of `answering` answers questions, else *answerer*, else the user. A plain
-    function is called in this thread. So is *meanwhile*, a few times a second; by default it draws
-    the progress of the run.
+    function is called in this thread.
 
     Raises:
         ServerError: If the request was cancelled.
         ToolbenchError: If called from the background loop itself.
     """
     handler, run = current_answerer.get() or answerer or ask_here, active_run()
-    draw = meanwhile
-    if draw is None and isinstance(run, Run):
+    draw = None
+    if isinstance(run, Run):
         draw = run.progress_view.drawer
     desk = Desk(handler, draw)
     async_handler: Answerer = desk.ask

@@ -73,6 +73,9 @@ class MCPObservation(Observation):
         result = super().to_mcp_result()
         if self.blocks and len(self.blocks) == len(self.content):
             result["content"] = [dict(block) for block in self.blocks]
+        # That of an error too
+        if (structured := self._structured()) is not None:
+            result["structuredContent"] = structured
         return result
 
     def _structured(self) -> dict[str, Any] | None:
@@ -255,7 +258,7 @@ def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObserv
     if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):
         return observation
     command = f"%mcp reconnect {quote(server)} --mode legacy"
-    warning = f"This server needs the older protocol to ask: run `{command}`."
+    warning = f"This server needs the older protocol to ask: run `{command}`, or add --mode legacy in a shell."
     return observation.model_copy(update={"warnings": [*observation.warnings, warning]})
 
 

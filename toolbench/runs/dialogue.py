@@ -282,10 +282,11 @@ class Desk:
 
         Args:
             answerer: The plain function that answers a question, in the waiting thread.
-            meanwhile: A function that is called regularly during the wait, if any.
+            meanwhile: A function that is called regularly during the wait; by default that of
+                `portal.drawing`, if any.
         """
         self._answerer = answerer
-        self._meanwhile = meanwhile
+        self._meanwhile = meanwhile or portal.drawer
         self._messages: SimpleQueue[Any] = SimpleQueue()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
