@@ -17,7 +17,7 @@ INFO = {{"name": "lib", "version": "1"}}
 def called(arguments):
     if arguments.get("q") == "slow":
         (HERE / "called").touch()
-        while not (HERE / "go").exists():
+        while not (HERE / {gate!r}).exists():
             time.sleep(0.01)
     return {{"content": [{{"type": "text", "text": {result!r}}}]}}
 
@@ -59,13 +59,16 @@ class Author:
         """The processes that were started so far."""
         return (self.folder / "starts").read_text().split()
 
-    def write(self, result, *, tool="find", hints=None, **properties):
-        """Write a server whose *tool* takes *properties*, and answers with *result*."""
+    def write(self, result, *, tool="find", hints=None, gate="go", **properties):
+        """Write a server whose *tool* takes *properties*, and answers with *result*.
+
+        The answer to "slow" waits until there is a file *gate*.
+        """
         schema = {"type": "object", "properties": properties or {"q": TEXT}}
         described = {"name": tool, "description": "Find.", "inputSchema": schema}
         if hints is not None:
             described["annotations"] = hints
-        text = SERVER.format(tools=json.dumps([described]), result=result)
+        text = SERVER.format(tools=json.dumps([described]), result=result, gate=gate)
         self.file.write_text(text)
 
     def break_it(self):

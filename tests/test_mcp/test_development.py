@@ -14,6 +14,7 @@ from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.development import MOST_FILES, Development
+from toolbench.mcp.monitoring.traffic import paired
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
@@ -98,6 +99,24 @@ class TestAnEdit:
             (author.folder / "go").touch()
             assert slow.result().text == "one"
         eventually(lambda: not is_running(int(old)))
+
+    def test_takes_no_answer_of_the_earlier_process_for_that_of_a_later_call(self, lib, author):
+        """Each call in the traffic and in a recording has the answer that it got."""
+        find = lib.tools["find"]
+        with ThreadPoolExecutor(2) as threads:
+            first = threads.submit(find, q="slow")
+            eventually((author.folder / "called").exists)
+            (author.folder / "called").unlink()
+            author.write("two", gate="later")
+            second = threads.submit(find, q="slow")
+            eventually((author.folder / "called").exists)
+            (author.folder / "go").touch()
+            assert first.result().text == "one"
+            (author.folder / "later").touch()
+            assert second.result().text == "two"
+        calls = [call for call in paired(lib.traffic) if call.message.method == "tools/call"]
+        texts = [call.answer.json["result"]["content"][0]["text"] for call in calls]
+        assert texts == ["one", "two"]
 
     def test_is_followed_at_once_if_it_is_watched(self, client, author):
         """No call is needed for the new list; the next result has the note."""

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from math import isfinite
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -75,6 +76,8 @@ class Inbox:
             on_change=lambda: self.changes.note("stderr"),
         )
         self.traffic = Traffic()
+        self.request_ids = count(1)
+        """The ids of our requests. No two connections share one: a call may end in the earlier process."""
         self.calls = OpenCalls()
         self.noise: list[str] = []
         """The first lines on stdout that are not messages."""

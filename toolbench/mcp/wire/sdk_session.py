@@ -37,6 +37,17 @@ for _sdk in ("mcp", "client"):
     logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
+class _Dispatcher(JSONRPCDispatcher[Any]):
+    """The dispatcher of one connection; its ids are those of the inbox, which has all connections."""
+
+    def __init__(self, read_stream: Any, write_stream: Any, inbox: Inbox) -> None:
+        super().__init__(TappedReader(read_stream, inbox), TappedWriter(write_stream, inbox))
+        self._ids = inbox.request_ids
+
+    def _allocate_id(self) -> int:
+        return next(self._ids)
+
+
 class SdkSession(ClientSession):
     """A session of the SDK that reports each message to the inbox and returns unchecked answers."""
 
@@ -71,9 +82,7 @@ class SdkSession(ClientSession):
         self.is_process = is_process
         self.header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
         """By the names of tools: the arguments that HTTP headers repeat, with the headers' names."""
-        self._wire = JSONRPCDispatcher[Any](
-            TappedReader(read_stream, inbox), TappedWriter(write_stream, inbox)
-        )
+        self._wire = _Dispatcher(read_stream, write_stream, inbox)
         settings |= {
             "elicitation_callback": self._elicit,
             "sampling_callback": self._sample,
