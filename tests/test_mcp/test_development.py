@@ -285,6 +285,16 @@ class TestTheFiles:
         Path(name).write_text("x = 1")
         assert development.changed() == []
 
+    def test_are_missed_if_there_are_none(self, tmp_path):
+        """The Python of an environment is none of them."""
+        python = tmp_path / ".venv" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.touch()
+        entry = {"command": str(python), "args": ["-m", "elsewhere"], "cwd": str(tmp_path)}
+        development = Development()
+        development.begin(read_entry(entry))
+        assert "No source file of it was found: --cwd DIR" in development.watched
+
     def test_are_not_more_than_the_limit(self, tmp_path, monkeypatch):
         """The file that the command names is always among them."""
         monkeypatch.setattr("toolbench.mcp.development.MOST_FILES", 5)

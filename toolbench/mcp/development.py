@@ -185,7 +185,7 @@ def development_of(entry: ServerEntry, *, dev: bool, watch: bool) -> Development
 
 def _named(entry: ServerEntry) -> tuple[list[Path], list[Path]]:
     """Return the files that the command of *entry* names, and the folders of its source."""
-    start = Path.cwd() / (entry.cwd or "")
+    start = Path(entry.cwd or "").absolute()
     for option, folder in pairwise(entry.args):
         # With it, uv starts the process there
         if option == "--directory":
@@ -198,9 +198,10 @@ def _named(entry: ServerEntry) -> tuple[list[Path], list[Path]]:
         if path.suffix.lower() in _SOURCE and os.path.isfile(path):  # noqa: PTH113
             files.append(path)
     folders = [path.parent for path in files] or [start]
-    # A program that the author builds
+    # A program that the author builds, and not the Python of `.venv`
     program = start / entry.command
-    if program.is_relative_to(start) and program.is_file():
+    is_inside = program.is_relative_to(start) and program.is_file()
+    if is_inside and not str(program.relative_to(start)).startswith("."):
         files.append(program)
     return files, folders
 

@@ -605,13 +605,7 @@ class MCPServerSession:
             raise
         except Exception as error:
             # Of the SDK, the server or the network
-            await self._inbox.stderr.settled()
-            failed = call_failed(error, call, self._inbox)
-            details = call.token, str(failed), failed.asides
-            self._inbox.failures.append(details)
-            if self._inbox.recorder is not None:
-                self._inbox.recorder.failed(*details, self._inbox.redactor)
-            raise failed from error
+            raise await self._failure(error, call) from error
         if raw.get("resultType") == "task":
             raw = await task_result(raw, call, self.connection, self.tasks)
         if raw.get("isError") is True:
@@ -623,6 +617,16 @@ class MCPServerSession:
                 "server has to write its log to stderr."
             )
         return raw
+
+    async def _failure(self, error: Exception, call: Call) -> CallFailedError:
+        """Return the error to raise because *error* ended *call*; keep it for recordings."""
+        await self._inbox.stderr.settled()
+        failed = call_failed(error, call, self._inbox)
+        details = call.token, str(failed), failed.asides
+        self._inbox.failures.append(details)
+        if self._inbox.recorder is not None:
+            self._inbox.recorder.failed(*details, self._inbox.redactor)
+        return failed
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
         """Refuse a call of the tool *name* if the server was not approved, or the tool is not *judged*.

@@ -266,16 +266,15 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return isinstance(self.executor, MCPToolExecutor) and bool(self.executor.client.development)
 
     def catch_up(self) -> MCPToolObservation | None:
-        """Start the server again if the user develops it and its files have changed.
+        """Start the server, which the user develops, again if its files have changed.
 
         The note about it comes with the next result. Return the observation of a failed call if the
         server does not start.
         """
-        if self.is_in_development:
-            try:
-                self.executor.client.notices += self.executor.client.catch_up()
-            except ServerError as error:
-                return failed_observation(self.remote_name, str(error))
+        try:
+            self.executor.client.notices += self.executor.client.catch_up()
+        except ServerError as error:
+            return failed_observation(self.remote_name, str(error))
         return None
 
     def to_dict(self) -> dict[str, Any]:
