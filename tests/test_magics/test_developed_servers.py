@@ -72,6 +72,22 @@ class TestTheLine:
         author.write("three")
         assert run("find q=x").text == "three"
 
+    @pytest.mark.parametrize("starts_at_first", [True, False])
+    def test_finds_a_new_tool_when_the_server_is_mended(
+        self, connect, run, author, starts_at_first
+    ):
+        """The line is enough, also if the server did not start at first."""
+        if starts_at_first:
+            connect("--dev")
+        author.break_it()
+        with pytest.raises(ServerError, match="SyntaxError"):
+            if starts_at_first:
+                run("find q=x")
+            else:
+                connect("--dev")
+        author.write("two", tool="seek")
+        assert run("seek q=x").text == "two"
+
     def test_lists_and_reconnects_with_what_changed(self, connect, mcp, author, capsys):
         """A list is of the newest source; a reconnect does not list all of it again."""
         connect("--dev")

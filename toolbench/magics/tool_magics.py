@@ -206,7 +206,7 @@ def newest(catalog: Catalog, name: str) -> AnyTool:
         tool = catalog.find(name)
     except ToolNotFoundError:
         # A server under development may have it by now
-        for session in connected.sessions:
+        for session in connected.developed:
             tell_changes(session)
         return catalog.find(name)
     if tool.is_in_development:

@@ -34,7 +34,7 @@ from toolbench.mcp.recording.recording import (
     replay_entry,
 )
 from toolbench.mcp.server_session import MCPServerSession
-from toolbench.mcp.servers import Servers, way_to_tool
+from toolbench.mcp.servers import Servers, connected, way_to_tool
 from toolbench.mcp.tool import MCPToolDefinition, give_names, named
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.mcp.trust.configurations import approved
@@ -220,6 +220,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         development = development_of(entry, dev=dev, watch=watch)
         self._end_recordings([name], record)
         session = self._session(name, entry, mode, record, timeout, features, development)
+        if development is not None:
+            # A line finds its tools when its source is mended
+            connected.add(session)
         if failed := self._open([session]):
             raise ServerError(failed[name])
         return session

@@ -342,7 +342,7 @@ class ConnectedServers:
         self._count = count()
 
     def add(self, session: "MCPServerSession") -> None:
-        """Add *session*, which was just connected."""
+        """Add *session*, which was just connected, or is under development."""
         self._numbers[session] = next(self._count)
         default_registry.find_at_server = self.tool_again
 
@@ -353,10 +353,18 @@ class ConnectedServers:
     @property
     def sessions(self) -> list["MCPServerSession"]:
         """The connected sessions, newest first."""
+        return [session for session in self._known if session.status in _THERE]
+
+    @property
+    def developed(self) -> list["MCPServerSession"]:
+        """The sessions with servers under development, newest first, also if they do not start now."""
+        return [session for session in self._known if session.development is not None]
+
+    @property
+    def _known(self) -> list["MCPServerSession"]:
         # Not `items()`: another thread may add a session meanwhile
         known = [s for ref in self._numbers.keyrefs() if (s := ref()) is not None]
-        newest_first = sorted(known, key=self._numbers.__getitem__, reverse=True)
-        return [session for session in newest_first if session.status in _THERE]
+        return sorted(known, key=self._numbers.__getitem__, reverse=True)
 
     def tool(self, server: str, name: str) -> Any:
         """Return the tool *name* of the newest session of the server called *server*.
