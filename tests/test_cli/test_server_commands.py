@@ -175,9 +175,7 @@ def test_many_calls_are_timed(toolbench):
     times = toolbench("call", "library.find", "title=Emma", "--load", "20", "--at-once", "4")
     assert times.code == 0
     numbers = times.json
-    assert (
-        0 < numbers["min"] <= numbers["p50"] <= numbers["p90"] <= numbers["p99"] <= numbers["max"]
-    )
+    assert 0 < numbers["p50"] <= numbers["p90"] <= numbers["p99"]
     assert (numbers["calls"], numbers["errors"]) == (20, 0)
     failed = toolbench("call", "library.now_and_then", "--load", "4")
     assert (failed.code, failed.json["error_rate"]) == (1, 0.25)

@@ -2,7 +2,6 @@ import re
 
 import pytest
 from IPython.core.completer import CompletionContext, provisionalcompleter
-from mcp import server as mcp_server
 
 from toolbench import mcp
 
@@ -222,22 +221,3 @@ class TestTab:
             "register_tool('broken', lambda conv_state=None: 1 / 0)"
         ).raise_error()
         assert complete("%tool broken ") == []
-
-
-def test_offers_listed_prompts_with_their_arguments(shell, complete):
-    """A Tab sends no request: `%mcp prompts` lists them."""
-    server = mcp_server.MCPServer("lib")
-    server.prompt(name="recommend")(_recommend)
-    with mcp.MCPClient() as client:
-        session = client.connect("lib", server)
-        assert complete("%mcp prompt li") == []
-        assert complete("%mcp prompt lib re") == []
-        assert len(session.prompts) == 1
-        assert complete("%mcp prompt lib re") == ["recommend"]
-        assert complete("%mcp prompt lib recommend mood=x ") == ["pages="]
-        assert complete("%mcp prompt lib nope x") == []
-    assert complete("%mcp prompt gone re") == []
-
-
-def _recommend(mood: str, pages: str = "100") -> str:
-    return f"A book of {pages} pages for the {mood}."

@@ -74,7 +74,6 @@ def often(
         **_times(calls.milliseconds),
         "errors": failed,
         "error_rate": failed / count,
-        "calls_per_second": round(count / calls.seconds, 1),
     }
 
 
@@ -87,15 +86,12 @@ class _Calls:
         self._waiting = iter(range(count))
         self.milliseconds: list[float] = []
         self.problems: list[str] = []
-        self.seconds = 0.0
 
     async def make(self, arguments: dict[str, Any], at_once: int) -> None:
         """Make all calls with *arguments*, *at_once* at a time."""
-        began = perf_counter()
         async with anyio.create_task_group() as group:
             for _ in range(at_once):
                 group.start_soon(self._make_some, arguments)
-        self.seconds = perf_counter() - began
 
     async def _make_some(self, arguments: dict[str, Any]) -> None:
         for _ in self._waiting:
@@ -144,9 +140,8 @@ def _unfinished(run: Run, session: MCPServerSession) -> ExitCode:
 
 def _times(milliseconds: list[float]) -> dict[str, float]:
     """Return the percentiles of *milliseconds*: each is the time of one of the calls."""
-    ordered = sorted(milliseconds)
-    times = {"min": ordered[0]}
+    ordered, times = sorted(milliseconds), {}
     for percent in (50, 90, 99):
-        times[f"p{percent}"] = ordered[math.ceil(len(ordered) * percent / 100) - 1]
-    times["max"] = ordered[-1]
-    return {name: round(time, 3) for name, time in times.items()}
+        time = ordered[math.ceil(len(ordered) * percent / 100) - 1]
+        times[f"p{percent}"] = round(time, 3)
+    return times

@@ -5,20 +5,23 @@ They are commands of `app`; what they print and exit with is said in `terminal` 
 
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from contextlib import redirect_stdout
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from toolbench.cli.exit_codes import ExitCode
 from toolbench.cli.server_source import OPTION, Source, chosen, connected, server_in, servers_of
-from toolbench.cli.terminal import CommandError, Outcome, answer_with, say
-from toolbench.errors import ServerError
+from toolbench.cli.terminal import CommandError, Outcome, code_of, say, write_json
+from toolbench.errors import ServerError, ToolbenchError
+from toolbench.redaction.detect import secrets_in_words
+from toolbench.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
-    from toolbench.mcp.lists.prompts import Prompt
     from toolbench.mcp.server_session import MCPServerSession
 
 GROUP = "Servers (MCP)"
@@ -29,11 +32,26 @@ SOURCES = "--config FILE | --replay FILE | URL"
 
 
 def _answers(command: Callable[..., Outcome]) -> Callable[..., ExitCode]:
-    """A decorator of commands: write the document of *command* to stdout, and return its exit code."""
+    """A decorator of commands: write the document of *command* to stdout, and return its exit code.
+
+    A `ToolbenchError` becomes a sentence on stderr, in which secrets of the words are hidden.
+    """
 
     @wraps(command)
     def answering(*words: str, **options: Any) -> ExitCode:
-        return answer_with(partial(command, *words, **options), words)
+        try:
+            # `input` too asks on stderr then: stdout may be a pipe to jq
+            with redirect_stdout(sys.stderr):
+                code, document = command(*words, **options)
+            if document is not None:
+                write_json(document)
+        except ToolbenchError as error:
+            known: list[str] = []
+            for _, secrets in secrets_in_words(words):
+                known += secrets
+            say(Redactor(known).sentence(str(error)))
+            return code_of(error)
+        return code
 
     return answering
 
@@ -110,14 +128,11 @@ def call(
         from toolbench.magics.call_arguments import looks_like_json, read_arguments  # noqa: PLC0415 - the same
 
         tool = client.tool(target)
-        literals = [word for word in others if looks_like_json(word)]
-        if len(literals) > 1:
-            msg = "Give one JSON object."
-            raise CommandError(msg)
-        for literal in literals:
+        literal = None
+        if others and looks_like_json(others[-1]):
+            literal = others.pop()
             _json("A word that begins with {", literal)
-        others = [word for word in others if not looks_like_json(word)]
-        arguments = read_arguments(tool, os.environ, others, "".join(literals) or None)
+        arguments = read_arguments(tool, os.environ, others, literal)
         run, session = run_of(tool, arguments), client.server(tool.server)
         if load is None:
             return once(run, session, presets, is_agreed=yes)
@@ -164,7 +179,11 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
         raise CommandError(msg)
     target, *others = rest
     with connected(chosen(entries, server_in(target, entries)), source) as client:
-        session, found = _prompt(client, target)
+        session = _the_only(client)
+        # A name may have a dot too
+        if target not in [each.name for each in session.prompts]:
+            target = target.removeprefix(f"{session.name}.")
+        found = session.prompts.named(target)
         arguments = from_words(others, schema_node(found.schema))
         found.check(arguments)
         params = {"name": found.name, "arguments": arguments}
@@ -274,20 +293,6 @@ def _described(session: "MCPServerSession") -> dict[str, Any]:
             say(str(error))
     shown: dict[str, Any] = session.keep_secret(()).value(described)
     return shown
-
-
-def _prompt(client: "MCPClient", target: str) -> "tuple[MCPServerSession, Prompt]":
-    """Return the prompt *target*, `SERVER.NAME`, or `NAME` of the only server, with its server.
-
-    Raises:
-        ToolNotFoundError: If there is no such prompt.
-    """
-    session = _the_only(client)
-    names = [prompt.name for prompt in session.prompts]
-    if target not in names:
-        # A name may have a dot too
-        target = target.removeprefix(f"{session.name}.")
-    return session, session.prompts.named(target)
 
 
 def _the_only(client: "MCPClient") -> "MCPServerSession":

@@ -125,13 +125,7 @@ def _entry(source: Source, program: Sequence[str], url: str) -> dict[str, Any]:
     from toolbench.mcp.config.reader import header_in  # noqa: PLC0415 - the same
 
     if url:
-        headers = {}
-        for text in source.header:
-            header = header_in(text)
-            if header is None:
-                msg = "--header takes a name and a value: --header 'X-Team: data'."
-                raise CommandError(msg)
-            headers[header[0]] = header[1]
+        headers = dict(header_in(text) for text in source.header)
         return {"url": url, "headers": headers, "mode": source.mode}
     command, *arguments = program
     return {

@@ -4,16 +4,13 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolbench.cli.exit_codes import ExitCode
 from toolbench.display.caps import shorten
 from toolbench.display.escape import STYLE, on_one_line, visible, visible_json
 from toolbench.errors import ConsentError, ServerError, ToolbenchError
-from toolbench.redaction.detect import secrets_in_words
-from toolbench.redaction.redactor import Redactor
 from toolbench.values import plain
 
 if TYPE_CHECKING:
@@ -36,26 +33,6 @@ def say(text: str) -> None:
     sys.stderr.write(f"{shorten(visible(text), _LONGEST)}\n")
 
 
-def answer_with(work: Callable[[], Outcome], words: Sequence[str]) -> ExitCode:
-    """Do *work*, write its document to stdout, and return its exit code.
-
-    A `ToolbenchError` becomes a sentence on stderr, in which secrets of *words*, the line, are hidden.
-    """
-    try:
-        # `input` too asks on stderr then: stdout may be a pipe to jq
-        with redirect_stdout(sys.stderr):
-            code, document = work()
-        if document is not None:
-            _write_json(document)
-    except ToolbenchError as error:
-        known: list[str] = []
-        for _, secrets in secrets_in_words(words):
-            known += secrets
-        say(Redactor(known).sentence(str(error)))
-        return code_of(error)
-    return code
-
-
 def code_of(error: ToolbenchError) -> ExitCode:
     """Return the exit code for *error*."""
     if isinstance(error, ConsentError):
@@ -65,7 +42,7 @@ def code_of(error: ToolbenchError) -> ExitCode:
     return ExitCode.USAGE
 
 
-def _write_json(document: Any) -> None:
+def write_json(document: Any) -> None:
     """Write *document* to stdout.
 
     Raises:

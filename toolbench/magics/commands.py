@@ -48,7 +48,7 @@ class Argument:
 
         Args:
             names: The name of the word, or the names of the option.
-            offers: What Tab offers, besides `choices`: `tool`, `server`, `prompt`, `prompt argument`, `model`, `source`, `target`.
+            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`.
             settings: What `add_argument` takes. With `type=listed_names`, blanks may stand beside
                 the commas of the value.
         """

@@ -24,7 +24,6 @@ from toolbench.magics.line import open_json, with_whole_lists
 from toolbench.magics.mcp_magics import MCP
 from toolbench.magics.tool_magics import TOOL, TOOL_CALL
 from toolbench.magics.tools_magics import TOOLS
-from toolbench.mcp.servers import connected
 
 IDENTIFIER = "toolbench.matcher"
 _PARSERS = {parser.prog: parser for parser in (TOOL, TOOL_CALL, MODEL, CHAT)}
@@ -105,8 +104,6 @@ def _word(
     offers = parser.offers.get(argument.dest, "")
     if offers == "argument":
         return _keywords(catalog, parser.positional_words(words), words, typed)
-    if offers in ("prompt", "prompt argument"):
-        return _prompt_words(parser.positional_words(words), typed)
     if not set(argument.option_strings).isdisjoint(parser.lists):
         typed = typed.rpartition(",")[2]
     if offers in known:
@@ -138,24 +135,6 @@ def _keywords(
     present = {word.partition("=")[0] for word in words}
     accepted = read(_schema(catalog, names)).names
     return _offer([f"{name}=" for name in accepted if name not in present], typed, "param")
-
-
-def _prompt_words(words: Sequence[str], typed: str) -> SimpleMatcherResult:
-    """Offer the prompts of the server that is first in *words*, or what its prompt there takes.
-
-    They are those that were listed: a Tab sends no request.
-    """
-    session = connected.session(words[0])
-    if session is None or not session.prompts.known_items:
-        return _nothing()
-    prompts = {prompt.name: prompt for prompt in session.prompts.known_items}
-    if len(words) == 1:
-        return _offer([_word_of(name, "") for name in prompts], typed, "value")
-    if words[1] not in prompts:
-        return _nothing()
-    given = {word.partition("=")[0] for word in words[2:]}
-    names = [argument.name for argument in prompts[words[1]].arguments]
-    return _offer([f"{name}=" for name in names if name not in given], typed, "param")
 
 
 def _body(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:

@@ -290,11 +290,7 @@ def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header(text: str) -> tuple[str, str]:
-    header = header_in(text)
-    if header is None:
-        msg = "--header takes a name and a value: --header 'X-Team: data'."
-        raise UsageError(msg)
-    name, value = header
+    name, value = header_in(text)
     if not names_in(value) and any(secrets_in(value, name)):
         msg = (
             f"The value of the header {name!r} would be saved with the notebook. Put the secret into "

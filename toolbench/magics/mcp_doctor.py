@@ -3,7 +3,6 @@
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from toolbench.magics.commands import Argument, Command
 from toolbench.magics.line import UsageError
@@ -40,22 +39,21 @@ def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
 
 def _named(magics: "MCPMagics", options: Namespace) -> tuple[str, Any]:
     """Return the name of what the line means, and its entry."""
-    options.name = options.target
+    name, known = options.target, magics.client.known
+    if name in known:
+        return name, known[name].portable_entry
     if options.program:
-        options.name = Path(options.program[0]).name
-    elif options.target.startswith(WEB):
-        options.name = urlsplit(options.target).hostname
-    elif options.target in magics.client.known:
-        return options.target, magics.client.known[options.target].portable_entry
-    else:
+        name = Path(options.program[0]).name
+    elif not name.startswith(WEB) and not is_object(name, magics.namespace):
         from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - brings toolbench.mcp
 
-        for server in discover():
-            if server.name == options.target and server.entry is not None:
-                return server.name, server.entry
-        if not is_object(options.target, magics.namespace):
-            magics.server(options.target)
-    return options.name, entry_of(options, magics.namespace)
+        found = {server.name: server.entry for server in discover()}
+        if found.get(name) is None:
+            # It says which there are
+            magics.server(name)
+        return name, found[name]
+    options.name = name
+    return name, entry_of(options, magics.namespace)
 
 
 COMMANDS = {

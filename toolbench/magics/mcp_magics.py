@@ -334,12 +334,11 @@ MCP = Family(
             _prompt,
             (
                 SERVER,
-                Argument("prompt", offers="prompt", help="the name of a prompt"),
+                Argument("prompt", help="the name of a prompt"),
                 Argument(
                     "arguments",
                     nargs="*",
                     default=[],
-                    offers="prompt argument",
                     metavar="key=value",
                     help="the value is text; ${name} is a variable of the notebook",
                 ),

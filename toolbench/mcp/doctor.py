@@ -7,7 +7,7 @@ is called, nothing is approved or recorded, no login is begun, and no process is
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -194,7 +194,7 @@ class _Visit:
             looks.append(("TLS", self._secured))
         for name, look in looks:
             try:
-                words = portal.call(_within, self._seconds, look, host, port)
+                words = portal.call(look, host, port, timeout=self._seconds)
             except TimeoutError:
                 late = f"no answer within {self._seconds:.3g} s."
                 yield self._failed(name, f"{late}{slowness_advice('', self._seconds)}")
@@ -367,13 +367,6 @@ class _Visit:
 
 
 # --- the network ------------------------------------------------------------------------
-
-
-async def _within(
-    seconds: float, look: Callable[[str, int], Awaitable[str]], host: str, port: int
-) -> str:
-    with anyio.fail_after(seconds):
-        return await look(host, port)
 
 
 async def _addresses(host: str, port: int) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from yaml import MarkedYAMLError, YAMLError, safe_load
 
-from toolbench.errors import ServerError
+from toolbench.errors import BodyError, ServerError
 from toolbench.mcp.config.placeholders import LiveVariables, expand, with_known
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
 from toolbench.mcp.config.server_entry import (
@@ -63,11 +63,16 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     return {str(name): _named(name, entry, base) for name, entry in table.items()}
 
 
-def header_in(text: str) -> tuple[str, str] | None:
-    """Return the name and the value of the HTTP header in *text*, `X-Team: data`; None if it is none."""
+def header_in(text: str) -> tuple[str, str]:
+    """Return the name and the value of the HTTP header in *text*, `X-Team: data`.
+
+    Raises:
+        BodyError: If it is none.
+    """
     match = _HEADER.fullmatch(text)
     if match is None or not match["value"]:
-        return None
+        msg = "--header takes a name and a value: --header 'X-Team: data'."
+        raise BodyError(msg)
     return match["name"], match["value"]
 
 
