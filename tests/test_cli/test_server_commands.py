@@ -191,6 +191,8 @@ def test_a_line_without_a_server_shows_the_four_ways(toolbench, folder):
     assert all(way in ended.err for way in ("--config", "--replay", "URL", "-- COMMAND"))
     ended = toolbench("call", "find", "--replay", "x.jsonl", "--", "python", approve=None)
     assert "Give one source of servers" in ended.err
+    ended = toolbench("call", "http://[::1", "find", approve=None)
+    assert (ended.code, ended.err[:8]) == (2, "The host")
 
 
 def test_the_doctor_looks_at_a_server(toolbench):

@@ -91,6 +91,12 @@ class TestStep:
         assert seen.name == step
         assert words in f"{seen.words}. {seen.advice}"
 
+    def test_of_a_proxy_that_cannot_be_read(self, monkeypatch):
+        monkeypatch.setenv("HTTPS_PROXY", "http://user:s3cret-word@proxy.test:none")
+        seen = failed("https://library.test/mcp")
+        assert (seen.name, "NO_PROXY" in seen.advice) == ("proxy", True)
+        assert "s3cret" not in str(seen)
+
     @pytest.mark.slow
     def test_of_a_program_that_never_answers(self):
         """Within the time limit; what it wrote instead is named."""

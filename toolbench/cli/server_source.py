@@ -70,7 +70,7 @@ def servers_of(
         CommandError: If the line names no source or several, or a file that cannot be read.
     """
     from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - not for all commands
-    from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - the same
+    from toolbench.mcp.config.reader import read_config, read_entry  # noqa: PLC0415 - the same
     from toolbench.mcp.recording.recording import Recording, replay_config  # noqa: PLC0415 - the same
 
     rest, config = list(words), source.config
@@ -92,7 +92,7 @@ def servers_of(
     _check_options(source, is_file=config is not None, is_command=bool(program), is_url=bool(url))
     try:
         if program or url:
-            return read_config({"mcpServers": {"": _entry(source, program, url)}}), rest
+            return {"": read_entry(_entry(source, program, url))}, rest
         if source.replay is not None:
             return read_config(replay_config(Recording.read(source.replay))), rest
         return read_config(str(config)), rest

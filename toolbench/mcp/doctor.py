@@ -20,7 +20,7 @@ import anyio
 
 from toolbench.core.background_loop import portal
 from toolbench.display.escape import on_one_line
-from toolbench.errors import ServerError, ended
+from toolbench.errors import ServerError, ToolbenchError, ended
 from toolbench.mcp.authorization.refusals import network_advice, proxy_variable, slowness_advice
 from toolbench.mcp.authorization.token_vault import vault
 from toolbench.mcp.client_features import ClientFeatures
@@ -82,14 +82,15 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
 
     Raises:
         ConsentError: If *entry* was found in a file and is not approved.
-        ServerError: If *entry* is no configuration of a server, or a recording.
+        ServerError: If *entry* is no configuration of a server.
+        ToolbenchError: If it is a recording.
     """
     entry = read_entry(entry)
     if isinstance(entry, UnapprovedEntry):
         entry = approved({name: entry}, approve=False)[name]
     if entry.transport == "replay":
         msg = f"Server {name!r} is replayed from a recording: there is no connection to look at."
-        raise ServerError(msg)
+        raise ToolbenchError(msg)
     # The first time this takes seconds, which are none of the server's
     from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
 
@@ -186,7 +187,14 @@ class _Visit:
         if variable := proxy_variable(self._expanded.url, os.environ):
             # It may have no scheme
             proxy = urlsplit(f"//{os.environ[variable].rpartition('//')[2]}")
-            host, port = str(proxy.hostname), proxy.port or _PORTS["http"]
+            try:
+                host, port = str(proxy.hostname), proxy.port or _PORTS["http"]
+            except ValueError:
+                reason = (
+                    f"the port of the proxy in {variable} is no number of a port. Correct it, or "
+                )
+                yield self._failed("proxy", f"{reason}add {host} to NO_PROXY.")
+                return
             words, no_tls = f"{variable} names {host}, port {port}", "it goes through the proxy"
         yield self._step("proxy", "ok", words)
         looks = [("DNS", _addresses), ("TCP", _opened)]
