@@ -71,6 +71,14 @@ class Author:
         text = SERVER.format(tools=json.dumps([described]), result=result, gate=gate)
         self.file.write_text(text)
 
+    def hang(self):
+        """Write a server that never answers."""
+        self.write("one")
+        text = self.file.read_text()
+        self.file.write_text(
+            text.replace("for line in sys.stdin:", "while True:\n    time.sleep(1)\nif 0:")
+        )
+
     def break_it(self):
         """Write what Python cannot read."""
         self.file.write_text("def find(:\n")

@@ -16,6 +16,7 @@ from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.development import MOST_FILES, Development
 from toolbench.mcp.monitoring.traffic import paired
 from toolbench.mcp.trust.approvals import Approvals
+from toolbench.runs.control import stop
 from toolbench.runs.perform import perform
 from toolbench.runs.questions import Answer
 from toolbench.runs.run import run_here
@@ -117,6 +118,21 @@ class TestAnEdit:
         calls = [call for call in paired(lib.traffic) if call.message.method == "tools/call"]
         texts = [call.answer.json["result"]["content"][0]["text"] for call in calls]
         assert texts == ["one", "two"]
+
+    def test_that_hangs_at_its_start_ends_with_a_stop(self, lib, author):
+        """The next call does not wait for it, and runs the mended source."""
+        author.hang()
+        run = run_here(lib.tools["find"], {"q": "x"}, "button")
+        with ThreadPoolExecutor(1) as thread:
+            performed = thread.submit(perform, run)
+            eventually(lambda: len(author.starts) == 2)
+            stop(run)
+            performed.result()
+        assert run.state == "cancelled"
+        author.write("two")
+        # At once: while the hanging process still ends
+        assert lib.tools["find"](q="x").text == "two"
+        assert not is_running(int(author.starts[1]))
 
     def test_is_followed_at_once_if_it_is_watched(self, client, author):
         """No call is needed for the new list; the next result has the note."""

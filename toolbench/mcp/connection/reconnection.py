@@ -314,23 +314,28 @@ class ReconnectingConnection:
         Raises:
             ServerError: If the server does not start.
         """
-        while (development := self.development) is not None and self._state != "closed":
+        while (development := self.development) is not None and not self._is_of_parent:
             if (attempt := self._running) is not None:
-                await attempt.outcome()
-                # It may have begun before the last change
+                if attempt.is_cancelled:
+                    # An interrupt ends it
+                    await attempt.cancel()
+                else:
+                    # It may have begun before the last change
+                    await self._opened(attempt)
                 continue
             before = self._attempt
             changed = await asyncio.to_thread(development.changed)
             if self._attempt is not before or self.development is None:
                 continue
-            if not changed and not (tries_again and self._state == "failed"):
+            # Closed: an interrupt has ended the last attempt
+            if not changed and not (tries_again and self._state in ("failed", "closed")):
                 return
             development.note_cause(changed)
             if self._connection is not None and self._uses[self._connection]:
                 self._retire(self._connection)
             # The note is another one
             self._lost = None
-            await self._begin(self.mode).outcome()
+            await self._opened(self._begin(self.mode))
             return
 
     async def _watch(self, development: Development) -> None:
