@@ -100,6 +100,7 @@ def toolbench(folder, capsys):
         ("call library.find --header X:1", 2, "--header is for a URL"),
         ("read library books://none", 1, "none"),
         ("prompt library.review titel=Emma", 2, "Did you mean 'title'"),
+        ("review", 2, "Which server? There are: library, gone."),
         ("list gone", 3, "command not found: 'no-such-program'"),
         ("call find title=Emma -- no-such-program", 2, "--approve is for the servers of a file"),
         ("call library.burn", 4, "can delete or overwrite data. --yes"),

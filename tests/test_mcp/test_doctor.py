@@ -140,7 +140,7 @@ class TestStep:
         assert {path for method, path in asked if method == "POST"} == {"/mcp"}
 
 
-class TestVisit:
+class TestDiagnosis:
     """Nothing is called, changed or left."""
 
     def test_agrees_with_a_connect(self, client):

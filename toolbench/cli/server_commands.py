@@ -14,14 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from toolbench.cli.exit_codes import ExitCode
-from toolbench.cli.server_source import OPTION, Source, chosen, connected, server_in, servers_of
+from toolbench.cli.server_source import (
+    OPTION,
+    Source,
+    chosen,
+    connected,
+    server_in,
+    servers_of,
+    the_one,
+)
 from toolbench.cli.terminal import CommandError, Outcome, code_of, say, write_json
 from toolbench.errors import ServerError, ToolbenchError
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
-    from toolbench.mcp.client import MCPClient
     from toolbench.mcp.server_session import MCPServerSession
 
 GROUP = "Servers (MCP)"
@@ -155,8 +162,9 @@ def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcom
     if not uri or len(server) > 1:
         msg = "Give a server and a URI: toolbench read SERVER URI. With one server, the URI is enough."
         raise CommandError(msg)
-    with connected(chosen(entries, "".join(server)), source) as client:
-        return _asked(_the_only(client), "resources/read", {"uri": uri})
+    with connected(the_one(entries, "".join(server)), source) as client:
+        (session,) = client.servers.values()
+        return _asked(session, "resources/read", {"uri": uri})
 
 
 @_answers
@@ -178,8 +186,8 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
         msg = "Which prompt? `toolbench list` shows them all."
         raise CommandError(msg)
     target, *others = rest
-    with connected(chosen(entries, server_in(target, entries)), source) as client:
-        session = _the_only(client)
+    with connected(the_one(entries, server_in(target, entries)), source) as client:
+        (session,) = client.servers.values()
         # A name may have a dot too
         if target not in [each.name for each in session.prompts]:
             target = target.removeprefix(f"{session.name}.")
@@ -205,8 +213,9 @@ def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
     from toolbench.values import plain  # noqa: PLC0415 - the same
 
     entries, rest = servers_of(source, program, words)
-    with connected(chosen(entries, _one_word(rest)), source) as client:
-        facts = review_of(_the_only(client))
+    with connected(the_one(entries, _one_word(rest)), source) as client:
+        (session,) = client.servers.values()
+        facts = review_of(session)
         return ExitCode.OK, {
             "verdict": facts.verdict._asdict(),
             **plain(facts),
@@ -293,15 +302,6 @@ def _described(session: "MCPServerSession") -> dict[str, Any]:
             say(str(error))
     shown: dict[str, Any] = session.keep_secret(()).value(described)
     return shown
-
-
-def _the_only(client: "MCPClient") -> "MCPServerSession":
-    sessions = list(client.servers.values())
-    if len(sessions) > 1:
-        names = ", ".join(session.name for session in sessions)
-        msg = f"Which server? There are: {names}."
-        raise CommandError(msg)
-    return sessions[0]
 
 
 def _asked(session: "MCPServerSession", method: str, params: dict[str, Any]) -> Outcome:

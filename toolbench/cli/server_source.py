@@ -159,6 +159,19 @@ def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Serv
     return {server: entries[server]}
 
 
+def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
+    """Return the one of *entries* that a line with the word *server* is about; see `chosen`.
+
+    Raises:
+        CommandError: If there is no such server, or the line has to name one.
+    """
+    one = chosen(entries, server)
+    if len(one) > 1:
+        msg = f"Which server? There are: {', '.join(one)}."
+        raise CommandError(msg)
+    return one
+
+
 @contextmanager
 def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator["MCPClient"]:
     """Connect the servers of *entries*, and write what they write to stderr, and log, to our stderr.

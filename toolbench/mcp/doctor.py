@@ -94,9 +94,9 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
     # The first time this takes seconds, which are none of the server's
     from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
 
-    visit = _Visit(name, entry, seconds)
+    diagnosis = _Diagnosis(name, entry, seconds)
     left = list(_STEPS[entry.transport])
-    for step in chain(visit.configuration(), visit.way(), visit.connection()):
+    for step in chain(diagnosis.configuration(), diagnosis.way(), diagnosis.connection()):
         yield step
         if step.name in left:
             left.remove(step.name)
@@ -106,7 +106,7 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
         yield Step(missing, "skipped", None, "not looked at")
 
 
-class _Visit:
+class _Diagnosis:
     """One look at a connection; each public method yields the steps of a part of it."""
 
     def __init__(self, name: str, entry: ServerEntry, seconds: float) -> None:
