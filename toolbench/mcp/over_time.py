@@ -145,13 +145,12 @@ def record_so_far(session: "MCPServerSession", file: str) -> str:
     Raises:
         ServerError: As `MCPServerSession.record_so_far` does.
     """
-    so_far = session.record_so_far(file)
-    path = so_far.path
-    own = [call for call in Recording.read(path).calls if call.server == session.name]
+    losses, name = session.record_so_far(file), session.name
+    own = [call for call in Recording.read(file).calls if call.server == name]
     sentences = [
-        f"{path}: {counted(len(own), 'call')} so far; it does not go on.",
-        *so_far.losses,
-        f"%mcp connect {quote(session.name)} --replay {quote(str(path))} answers from it.",
+        f"{file}: {counted(len(own), 'call')} so far; it does not go on.",
+        *losses,
+        f"%mcp connect {quote(name)} --replay {quote(file)} answers from it.",
     ]
     return " ".join(sentences)
 

@@ -36,7 +36,7 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.monitoring.stderr import StderrTail
 from toolbench.mcp.recording.player import CUT_OFF
 from toolbench.mcp.recording.recorder import Recorder, ServerRecorder, open_recorders
-from toolbench.mcp.recording.so_far import SoFar, write_kept
+from toolbench.mcp.recording.so_far import write_kept
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.servers import connected
 from toolbench.mcp.snapshots.snapshot import Snapshot
@@ -319,11 +319,11 @@ class MCPServerSession:
                 raise ServerError(msg)
             return portal.call(self._start_recording, self._recorder_for(path))
 
-    def record_so_far(self, path: str | Path) -> SoFar:
+    def record_so_far(self, path: str | Path) -> list[str]:
         """Write the traffic that is kept to the file *path*, as a recording that ends there.
 
-        The session may be disconnected. If messages are missing and it is connected, the tools are
-        listed again.
+        Return sentences on what is missing; empty if nothing is. The session may be disconnected. If
+        messages are missing and it is connected, the tools are listed again.
 
         Raises:
             ServerError: If the session has no traffic, or is already recorded or replayed. Also if
@@ -335,10 +335,10 @@ class MCPServerSession:
                 raise ServerError(msg)
             own = ServerRecorder(self._recorder_for(path), self.name, hide=self.tools.hide)
             try:
-                so_far = write_kept(own, self._inbox)
+                losses = write_kept(own, self._inbox)
                 if not self.is_connected:
                     own.ended(None)
-                elif so_far.losses:
+                elif losses:
                     self._inbox.recorder = own
                     # A list that the server refuses now is missing
                     with suppress(ServerError):
@@ -346,7 +346,7 @@ class MCPServerSession:
             finally:
                 self._inbox.recorder = None
                 own.leave()
-            return so_far
+            return losses
 
     def _recorder_for(self, path: str | Path) -> Recorder:
         """Return the recorder of the file *path*, unless the session is recorded or replayed already."""

@@ -2,8 +2,6 @@
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolbench.mcp.monitoring.traffic import Message, paired
@@ -19,38 +17,27 @@ if TYPE_CHECKING:
 _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
 
 
-@dataclass
-class SoFar:
-    """What was written of the traffic."""
-
-    path: Path
-    losses: list[str]
-    """Sentences on what is missing; empty if nothing is."""
-
-
-def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> SoFar:
-    """Write the traffic of *inbox* with *recorder*, each message at its time, and return what it was.
+def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> list[str]:
+    """Write the traffic of *inbox* with *recorder*, each message at its time; return what is missing.
 
     Left out are exchanges of which the request is gone or a message is cut. stderr is not in the traffic.
     """
     kept = list(inbox.traffic)
     readable, left_out = _readable(kept)
-    so_far = SoFar(recorder.path, [])
+    losses = []
     if kept and kept[0].id > 1:
         first = counted(kept[0].id - 1, "message")
-        so_far.losses.append(
-            f"The traffic keeps the last messages only: the first {first} are gone."
-        )
+        losses.append(f"The traffic keeps the last messages only: the first {first} are gone.")
         recorder.at = kept[0].time
         inbox.opening.write(recorder, inbox.redactor)
     if left_out:
         what = counted(left_out, "exchange")
-        so_far.losses.append(f"Left out: {what} with a message that was too long to be kept whole.")
+        losses.append(f"Left out: {what} with a message that was too long to be kept whole.")
     _write_messages(kept, readable, recorder, inbox)
     for failure in list(inbox.failures):
         recorder.failed(*failure, inbox.redactor)
     recorder.at = None
-    return so_far
+    return losses
 
 
 def _write_messages(
