@@ -223,6 +223,7 @@ def test_the_doctor_finds_what_it_names_without_a_server(toolbench, folder):
     assert (ended.code, ended.json["servers"][0]["name"]) == (3, "there")
     assert toolbench("doctor", "gone").code == 3
     assert toolbench("doctor", "nope").code == 2
+    assert "--env is for" in toolbench("doctor", "there", "--env", "KEY").err
 
 
 def test_a_result_that_cannot_be_written_is_a_sentence(toolbench, monkeypatch):

@@ -82,7 +82,8 @@ def servers_of(
     url = ""
     if not named and rest and rest[0].startswith(_WEB):
         url = rest.pop(0)
-    elif not named and is_discovering and rest and not source.env and not source.header:
+    elif not named and is_discovering and rest:
+        _check_options(source, is_file=True, is_command=False, is_url=False)
         found = {server.name: server.entry for server in discover()}
         return {name: entry for name, entry in found.items() if entry is not None}, rest
     elif not named and _HERE.is_file():
