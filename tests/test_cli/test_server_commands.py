@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -252,6 +253,18 @@ class TestProcess:
         assert (process.returncode, out) == (130, "")
         assert "Traceback" not in "".join([*seen, err])
         assert eventually(lambda: not Path(f"/proc/{pid.read_text()}").exists() or None)
+
+    def test_the_end_of_the_input_at_a_terminal_is_a_no(self, folder):
+        """Ctrl+D at the question whether a tool of undeclared effect may run."""
+        control, terminal = pty.openpty()
+        # Before the question is there, it waits in the terminal
+        os.write(control, b"\x04")
+        command = [TOOLBENCH, "call", "--approve", "library.lend", "title=Emma"]
+        done = subprocess.run(command, stdin=terminal, stdout=-1, stderr=-1, text=True)
+        os.close(control)
+        os.close(terminal)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert "You declined; lend was not run." in done.stderr
 
     def test_a_reader_may_have_read_enough(self, tmp_path):
         """As `head` does: no traceback."""

@@ -62,7 +62,10 @@ def ask_in_cell(question: Question) -> Answer:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return _answer_to(question)
-    except (EOFError, OSError, RuntimeError):
+    except (EOFError, OSError, RuntimeError) as error:
+        if isinstance(error, EOFError) and not has_kernel() and _is_somebody_there():
+            # Ctrl+D at a terminal is somebody's no: what nobody could be asked about may run
+            return Answer("decline")
         # "no stdin" raises one of these
         return decline(question)
     except KeyboardInterrupt as error:
