@@ -134,6 +134,14 @@ def test_the_result_is_printed_as_it_was_sent(toolbench):
     assert "\u202e" not in ended.out
 
 
+def test_a_variable_called_like_a_secret_is_hidden(toolbench, monkeypatch):
+    """Whatever the argument is called that takes it: the lines of CI are kept."""
+    monkeypatch.setenv("LIBRARY_TOKEN", "tangerine-4711")
+    ended = toolbench("call", "library.echo", "title=${LIBRARY_TOKEN}")
+    assert '"title": "<secret-hidden>"' in ended.json["content"][0]["text"]
+    assert "tangerine" not in ended.out + ended.err
+
+
 def test_arguments_are_read_as_by_the_magic(toolbench, folder, monkeypatch):
     """Text where the tool takes text, else JSON; JSON beside words; a file; a variable alone."""
     monkeypatch.setenv("TITLE", "Persuasion")

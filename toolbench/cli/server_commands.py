@@ -25,7 +25,7 @@ from toolbench.cli.server_source import (
 )
 from toolbench.cli.terminal import CommandError, Outcome, code_of, say, write_json
 from toolbench.errors import ServerError, ToolbenchError
-from toolbench.redaction.detect import secrets_in_words
+from toolbench.redaction.detect import secrets_in, secrets_in_words
 from toolbench.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def call(
     with connected(chosen(entries, server_in(target, entries)), source) as client:
         from toolbench.cli.server_calls import often, once, run_of  # noqa: PLC0415 - they bring much
         from toolbench.magics.call_arguments import looks_like_json, read_arguments  # noqa: PLC0415 - the same
+        from toolbench.mcp.config.placeholders import names_in  # noqa: PLC0415 - the same
 
         tool = client.tool(target)
         literal = None
@@ -141,6 +142,9 @@ def call(
             _json("A word that begins with {", literal)
         arguments = read_arguments(tool, os.environ, others, literal)
         run, session = run_of(tool, arguments), client.server(tool.server)
+        for name in names_in(words):
+            # As it is for a variable of the server: a log of CI keeps what is printed
+            session.keep_secret(secrets_in(os.environ.get(name, ""), name))
         if load is None:
             return once(run, session, presets, is_agreed=yes)
         return often(run, session, tool.remote_name, load, at_once, is_agreed=yes)
