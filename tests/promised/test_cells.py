@@ -51,5 +51,7 @@ def test_cells_run_as_they_ran(document, shared_kernel, tmp_path):
     kernel.run(FORGET)
     kernel.run(f"%cd {tmp_path}")
     for cell in CELLS[document]:
-        raises, output = output_of(kernel, cell["source"])
+        # Another run of the tests may have the port that a document names
+        source = cell["source"].replace("port=8765", "port=0")
+        raises, output = output_of(kernel, source)
         assert (raises, output) == (cell["raises"], cell["output"]), cell["source"]

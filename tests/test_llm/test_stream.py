@@ -223,7 +223,7 @@ class TestOddities:
             }
             for id_, name, a in CALLS
         ]
-        chunks = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
+        chunks = [{"choices": [{"delta": {"tool_calls": [each]}}]} for each in parts]
         calls = parse_tool_calls(joined(chunks), TOOLS)
         assert [call.id for call in calls] == ["call_1", "call_2"]
         empty = [part(0, id_, name) for id_, name, _ in CALLS]
@@ -236,7 +236,7 @@ class TestOddities:
             {"index": 0, "id": "x", "function": {"name": "grep", "arguments": piece}}
             for piece in cut(json.dumps(FIRST))
         ]
-        chunks = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
+        chunks = [{"choices": [{"delta": {"tool_calls": [each]}}]} for each in parts]
         (call,) = parse_tool_calls(joined(chunks), TOOLS)
         assert call.arguments == FIRST
 

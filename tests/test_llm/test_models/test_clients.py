@@ -375,6 +375,8 @@ class TestClients:
         join(thread)
         assert slow == ["Slow"]
 
+    # On Python 3.13, of OpenAI's package, whose stream nobody can close from another loop
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     @pytest.mark.parametrize("provider", ["openai", "anthropic"])
     def test_that_are_async_belong_to_one_loop(self, provider, server):
         """Connections that `await` opened in a cell cannot be used in the background: it says so."""

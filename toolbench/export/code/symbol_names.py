@@ -44,6 +44,10 @@ def names_of(node: ast.stmt, code: str) -> Names:
         SyntaxError: If *code* can only run in a notebook, for example with a top-level `await`.
     """
     table = symtable(code, "cell", "exec")
+    if sys.version_info >= (3, 12):
+        # A comprehension has no table of its own there: its names would be those of the statement
+        tree = _WithGenerators().visit(ast.parse(code))
+        table = symtable(ast.unparse(tree), "cell", "exec")
     gives, imported = set[str](), set[str]()
     for symbol in table.get_symbols():
         if symbol.is_imported():
@@ -69,6 +73,22 @@ def names_of(node: ast.stmt, code: str) -> Names:
         quoted=frozenset(_quoted(node)),
         into=frozenset(_assigned_into(node)),
     )
+
+
+class _WithGenerators(ast.NodeTransformer):
+    """Replaces comprehensions by generators of the same names, which have a symbol table in any Python."""
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
+        """Return a generator of the items of *node*."""
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        """Return a generator of the pairs of *node*."""
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
 
 
 def names_of_await(node: ast.stmt) -> Names:
