@@ -21,6 +21,8 @@ UNIT := $(PYTEST) -n $(WORKERS) --dist worksteal tests
 ELSEWHERE := --ignore tests/browser --ignore tests/peers --ignore tests/built_site --ignore tests/laws
 # The rooms that depend on the version of Python.
 ROOMS := tests/test_core tests/test_jsonschema tests/test_runs tests/test_magics
+# Of export, what reads the symbol tables of Python.
+ROOMS += tests/test_export/test_names_of_code.py tests/test_export/test_built_values.py
 # Of MCP, what depends on asyncio, threads and processes; not files of configurations, trust, tokens.
 MCP := at_once client elicitation loss messages misbehaving open_calls presets recording results \
 	sampling sdk_session session tasks transports

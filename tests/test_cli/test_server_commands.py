@@ -174,7 +174,10 @@ def test_what_a_server_offers_is_listed_read_and_reviewed(toolbench):
     assert content["text"].startswith("Emma Woodhouse")
     (message,) = toolbench("prompt", "library.review", "title=Emma").json["messages"]
     assert message["content"]["text"] == "Review Emma."
-    review = toolbench("review", "library").json
+    reviewed = toolbench("review", "library")
+    # Its verdict is no
+    assert reviewed.code == 1
+    review = reviewed.json
     assert review["destructive"] == ["burn"]
     assert review["verdict"]["tone"] == "danger"
     assert {finding["tool"] for finding in review["findings"]} <= {*effects}
@@ -190,6 +193,8 @@ def test_many_calls_are_timed(toolbench):
     failed = toolbench("call", "library.now_and_then", "--load", "4")
     assert (failed.code, failed.json["error_rate"]) == (1, 0.25)
     assert "torn" in failed.err
+    broken = toolbench("call", "library.promise", "--load", "4")
+    assert (broken.code, broken.json["errors"]) == (1, 4)
     assert toolbench("call", "library.burn", "--load", "4").code == 4
 
 

@@ -157,6 +157,8 @@ def values_of_both(tmp_path_factory):
     return before, dict(zip(CELLS, json.loads(done.stdout), strict=True)), named
 
 
+# Each is a rule of its own, and they share what costs
+@pytest.mark.every_case
 @pytest.mark.parametrize("name", CELLS)
 def test_a_value_is_that_of_the_notebook(values_of_both, name):
     """Assignments are exported in order, and what else touches the value is named: its cell can be taken."""

@@ -115,7 +115,7 @@ def test_the_first_cause_is_found_in_a_drawn_traceback():
 def test_a_missing_variable_is_named_with_its_option(line, name):
     """As servers say that it is missing; not one that they were given."""
     advice = variable_advice(["Starting", line], {"GIVEN_TOKEN"})
-    assert (f"add --env {name} to %mcp connect" in advice) == bool(name)
+    assert (f"add --env {name} to the line" in advice) == bool(name)
     assert bool(advice) == bool(name)
 
 

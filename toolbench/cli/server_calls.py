@@ -14,6 +14,7 @@ from toolbench.cli.terminal import Outcome, say
 from toolbench.core.background_loop import portal
 from toolbench.core.schema import Observation
 from toolbench.errors import ServerError
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.errors import CallFailedError
 from toolbench.mcp.results import MCPToolObservation, tool_observation
 from toolbench.mcp.server_session import MCPServerSession
@@ -47,9 +48,15 @@ def once(
 
 
 def often(
-    run: Run, session: MCPServerSession, tool: str, count: int, at_once: int, *, is_agreed: bool
+    run: Run,
+    session: MCPServerSession,
+    tool: MCPToolDefinition,
+    count: int,
+    at_once: int,
+    *,
+    is_agreed: bool,
 ) -> Outcome:
-    """Make the call of *run*, of the tool *tool*, *count* times, *at_once* at a time over one connection; return the times.
+    """Make the call of *run*, of *tool*, *count* times, *at_once* at a time over one connection; return the times.
 
     Consent is asked for once. Questions of the server are declined.
     """
@@ -68,7 +75,7 @@ def often(
         first = session.keep_secret(()).text(calls.problems[0])
         say(f"{failed} of {counted(count, 'call')} failed; the first: {first}")
     return code, {
-        "tool": f"{session.name}.{tool}",
+        "tool": f"{session.name}.{tool.remote_name}",
         "calls": count,
         "at_once": at_once,
         **_times(calls.milliseconds),
@@ -80,9 +87,12 @@ def often(
 class _Calls:
     """Many calls of one tool: their times, and why some of them have failed."""
 
-    def __init__(self, session: MCPServerSession, tool: str, count: int) -> None:
+    def __init__(self, session: MCPServerSession, tool: MCPToolDefinition, count: int) -> None:
         self._session = session
-        self._tool = tool
+        self._tool = tool.remote_name
+        self._promise: SchemaValidator | None = None
+        if tool.output_schema is not None:
+            self._promise = validator_of(tool.output_schema)
         self._waiting = iter(range(count))
         self.milliseconds: list[float] = []
         self.problems: list[str] = []
@@ -95,15 +105,21 @@ class _Calls:
 
     async def _make_some(self, arguments: dict[str, Any]) -> None:
         for _ in self._waiting:
-            began = perf_counter()
+            began, result = perf_counter(), None
             try:
                 result = await self._session.call_tool(self._tool, arguments, answerer=_declined)
             except (CallFailedError, ServerError) as error:
                 self.problems.append(str(error))
-            else:
-                if result.get("isError") is True:
-                    self.problems.append(tool_observation("", result).text or "the tool failed")
             self.milliseconds.append((perf_counter() - began) * 1_000)
+            if result is not None:
+                self._judge(tool_observation(self._tool, result, self._promise))
+
+    def _judge(self, result: MCPToolObservation) -> None:
+        """Note a problem if *result* is an error, or does not fit the tool's output schema."""
+        if result.is_error:
+            self.problems.append(result.text or "the tool failed")
+        elif not result.as_declared:
+            self.problems.append(result.warnings[-1])
 
 
 async def _declined(question: Any) -> Answer:

@@ -147,7 +147,7 @@ def call(
             session.keep_secret(secrets_in(os.environ.get(name, ""), name))
         if load is None:
             return once(run, session, presets, is_agreed=yes)
-        return often(run, session, tool.remote_name, load, at_once, is_agreed=yes)
+        return often(run, session, tool, load, at_once, is_agreed=yes)
 
 
 @_answers
@@ -206,6 +206,8 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
 def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
     """Review servers before a model gets their tools, as `%mcp review` does; no tool is called.
 
+    The exit code is 1 if the verdict is no or not yet.
+
     Example: `toolbench review library --config mcp.json | jq .verdict`
 
     Args:
@@ -220,7 +222,10 @@ def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
     with connected(the_one(entries, _one_word(rest)), source) as client:
         (session,) = client.servers.values()
         facts = review_of(session)
-        return ExitCode.OK, {
+        code = ExitCode.OK
+        if facts.verdict.tone == "danger":
+            code = ExitCode.FAILED
+        return code, {
             "verdict": facts.verdict._asdict(),
             **plain(facts),
             "cost": facts.cost.tokens,

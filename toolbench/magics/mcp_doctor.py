@@ -28,12 +28,12 @@ def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
     listing = Listing(("step", "state", "ms", "what was seen", "what to do"), steps)
     # A program reads the names of the parts too
     listing.rows[:] = steps
-    rows, notes = [], list[str]()
+    rows, problem = [], ""
     for step in steps:
         rows.append((step.name, _SHOWN[step.state], step.milliseconds or "", step.words))
-        if step.state == "failed" and step.advice and not notes:
-            notes.append(f"{step.name}: {step.advice}")
-    listing.overview = Listing((f"step of {name}", *listing.columns[1:4]), rows, notes=notes)
+        if step.state == "failed" and not problem:
+            problem = f"{step.name}: {step.advice or step.words}"
+    listing.overview = Listing((f"step of {name}", *listing.columns[1:4]), rows, problem=problem)
     return listing
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolbench.display.escape import escape
+from toolbench.display.page import notice
 from toolbench.display.render import bundle, to_text
 from toolbench.display.tables import listing_html
 from toolbench.values import str_of
@@ -28,9 +29,10 @@ class Listing:
         empty: str = "",
         *,
         head: str = "",
+        problem: str = "",
         notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, with the sentence *head* above them and *notes* below.
+        """Show *rows*, with the sentence *head* above them, *problem* in red below, and *notes*.
 
         If there are no rows, show the sentence *empty* in their place.
         """
@@ -38,6 +40,7 @@ class Listing:
         self.rows = [tuple(row) for row in rows]
         self._empty = empty
         self._head = head
+        self._problem = problem
         self.notes = tuple(notes)
         self.overview: Listing | None = None
 
@@ -69,6 +72,9 @@ class Listing:
             table.add_row(*(Text(str_of(cell)) for cell in row))
         parts: list[Any] = [table, *map(Text, self.notes)]
         html = str(listing_html(self.columns, self.rows, self.notes))
+        if self._problem:
+            parts.insert(1, Text(self._problem))
+            html += notice(self._problem, "danger")
         if self._head:
             parts.insert(0, Text(self._head))
             html = f"<div>{escape(self._head)}</div>{html}"

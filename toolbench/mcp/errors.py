@@ -485,7 +485,7 @@ def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
                 name = match["name"]
                 return (
                     f"It asks for the environment variable {name}. If it may have that, add --env {name} "
-                    f'to %mcp connect, or "env": {{"{name}": "${{env:{name}}}"}} to its configuration.'
+                    f'to the line, or "env": {{"{name}": "${{env:{name}}}"}} to its configuration.'
                 )
     return ""
 
