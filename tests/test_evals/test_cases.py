@@ -276,6 +276,17 @@ class TestProposals:
         assert any(not case.calls for case in cases)
         assert "proposal" in repr(cases)
 
+    def test_every_second_one_has_all_arguments(self):
+        """The first has only those that the tool requires."""
+
+        @tool
+        def greet(name: str, greeting: str = "Hello") -> str:
+            """Greet somebody."""
+            return f"{greeting} {name}"
+
+        calls = [call for case in Cases.propose([greet], each=2) for call in case.calls]
+        assert [sorted(call.arguments) for call in calls] == [["name"], ["greeting", "name"]]
+
     def test_the_mark_stays_in_a_file_until_a_person_confirms(self, tmp_path):
         """A proposal is one after it was written and read, and no more once it is confirmed."""
         path = tmp_path / "cases.yaml"

@@ -2,6 +2,7 @@
 
 import json
 
+import nbformat
 import pytest
 
 from test_export.notebook import run_tests_of
@@ -94,7 +95,9 @@ def test_the_notebook_shows_what_a_model_reads(notebook, tmp_path, capsys, openh
     notebook.run(OWN_CONTENT, "from toolbench import run_tool\nrun_tool(add, n=21)")
     folder = export_package(notebook["add"], tmp_path / "p", openhands=openhands)
     [file] = folder.glob("*.ipynb")
-    cell = "".join(json.loads(file.read_text("utf-8"))["cells"][-1]["source"])
+    written = json.loads(file.read_text("utf-8"))
+    nbformat.validate(written)
+    cell = "".join(written["cells"][-1]["source"])
     capsys.readouterr()
     notebook.run("tools = {'sum': add}", cell)
     assert "The sum is 42." in capsys.readouterr().out

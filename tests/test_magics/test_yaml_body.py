@@ -64,6 +64,7 @@ class TestReading:
         """No times, dates, or words for true and false: version 1.2 has none."""
         assert read_yaml(f"a: {text}", {}) == {"a": text}
 
+    @pytest.mark.every_case
     @pytest.mark.parametrize(
         ("text", "value"),
         [

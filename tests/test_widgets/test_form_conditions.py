@@ -16,6 +16,14 @@ def _labels(form: SchemaForm) -> list[str]:
     ]
 
 
+def test_a_title_that_only_repeats_the_name_is_left_out():
+    """As pydantic makes one of each name; a title of one's own is the label."""
+    first = {"type": "string", "title": "First Name"}
+    city = {"type": "string", "title": "Town"}
+    form = SchemaForm({"type": "object", "properties": {"first_name": first, "city": city}})
+    assert _labels(form) == ["first_name", "Town"]
+
+
 class TestCases:
     _SCHEMA: ClassVar[dict[str, Any]] = {
         "type": "object",
