@@ -76,6 +76,7 @@ class Table {
   #version = 0; // of the filter and the order
   #isAsking = false;
   #isLate = false; // the kernel is busy: what is shown is of the rows that the page has
+  #asked = ""; // the filter and the order of what is shown
   #height = 0;
   #drawn = "";
 
@@ -185,7 +186,10 @@ class Table {
 
   #show(shown: Shown): void {
     this.#shown = shown;
-    if (this.#scroller) this.#scroller.scrollTop = 0;
+    const asked = JSON.stringify([this.#filter?.words ?? "", this.#sort]);
+    // Of the same question more rows may come while somebody reads the first
+    if (this.#scroller && asked !== this.#asked) this.#scroller.scrollTop = 0;
+    this.#asked = asked;
     this.#drawn = "";
     this.#say();
     this.#draw();
