@@ -122,10 +122,7 @@ def call(
         program: The command after --, which starts a server.
     """
     entries, rest = servers_of(source, program, words)
-    if not rest:
-        msg = "Which tool? `toolbench list` shows them all."
-        raise CommandError(msg)
-    target, *others = rest
+    target, others = _target(rest, "tool")
     presets = [_json("--answer", text) for text in answer]
     if at_once < 1 or (load is not None and load < 1):
         msg = "--load and --at-once take a whole number above 0."
@@ -186,10 +183,7 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
     from toolbench.magics.call_arguments import from_words  # noqa: PLC0415 - the same
 
     entries, rest = servers_of(source, program, words)
-    if not rest:
-        msg = "Which prompt? `toolbench list` shows them all."
-        raise CommandError(msg)
-    target, *others = rest
+    target, others = _target(rest, "prompt")
     with connected(the_one(entries, server_in(target, entries)), source) as client:
         (session,) = client.servers.values()
         # A name may have a dot too
@@ -258,6 +252,18 @@ def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
                 code = ExitCode.CONNECTION
         looked_at.append({"name": name, "steps": steps})
     return code, {"servers": looked_at}
+
+
+def _target(words: Sequence[str], kind: str) -> tuple[str, list[str]]:
+    """Return the first of *words*, which names a *kind* such as a tool, and the others.
+
+    Raises:
+        CommandError: If there is none.
+    """
+    if not words:
+        msg = f"Which {kind}? `toolbench list` shows them all."
+        raise CommandError(msg)
+    return words[0], [*words[1:]]
 
 
 def _one_word(words: Sequence[str]) -> str:
