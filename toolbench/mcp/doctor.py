@@ -267,9 +267,7 @@ class _Diagnosis:
         )
 
     async def _note_failure(self, error: Exception) -> None:
-        step, text = self._attempt.failed_at(error), self._attempt.explained(error)
-        text = text.removeprefix(f"Server {self._inbox.server!r}").removeprefix(" did not connect")
-        text = text.removeprefix(": ")
+        step, text = self._attempt.failed_at(error), self._attempt.reason(error)
         self._note_good(step)
         if step == "authorization":
             self._seen.append(await self._well_known())

@@ -236,17 +236,23 @@ class Attempt:
     def explained(self, error: Exception) -> str:
         """Return *error*, which ended the attempt, as a sentence with advice."""
         name = self._inbox.server
-        # About the entry itself
+        heading = f"Server {name!r} did not connect: "
         if isinstance(error, ServerError):
-            return self._inbox.safe_text(f"Server {name!r}: {error}")
-        root = root_of(error)
-        if isinstance(root, RecordedFailureError):
-            return str(root)
-        reason = self._advice(root) or sentence(error, call=self._call)
+            # About the entry itself
+            heading = f"Server {name!r}: "
+        elif isinstance(root_of(error), RecordedFailureError):
+            # It has a heading
+            return str(root_of(error))
+        return f"{self._inbox.safe_text(heading)}{self.reason(error)}"
+
+    def reason(self, error: Exception) -> str:
+        """Return why *error* ended the attempt, with advice, without the name of the server."""
+        if isinstance(error, ServerError):
+            return self._inbox.safe_text(str(error))
+        reason = self._advice(root_of(error)) or sentence(error, call=self._call)
         if lost_connection(error) and self.connection.exit_code is not None:
             reason = "its process ended before it had answered"
-        text = f"Server {name!r} did not connect: {ended(reason)}"
-        return str(self.connection.broken(text))
+        return str(self.connection.broken(ended(reason)))
 
     def _advice(self, root: BaseException) -> str:
         """Return advice if the server is slow or not reached; empty if the reason is unknown."""
