@@ -1,13 +1,14 @@
-"""Write a report as JUnit XML for a CI.
+"""Write reports of evaluations and of checks as JUnit XML for a CI.
 
 Source: the schema of the Jenkins xUnit plugin, `junit-10.xsd`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from toolbench.display.escape import visible
-from toolbench.evals.trial import Trial, by_model
+from toolbench.evals.trial import Trial
 from toolbench.values import clip
 
 # Characters of a value
@@ -16,28 +17,62 @@ _LONGEST = 2_000
 _MOST = 100
 
 
-def junit_xml(trials: Iterable[Trial], name: str = "toolbench.evals") -> str:
-    """Return *trials* as JUnit XML: a suite for each model, a test case for each answer.
+@dataclass(frozen=True, kw_only=True)
+class JUnitCase:
+    """A test case of a report."""
+
+    suite: str
+    """The name of its suite, such as the model of an answer."""
+    name: str
+    seconds: float
+    error: str | None = None
+    """Why it was not tested; None if it was."""
+    failure: str | None = None
+    """Why the result is not as expected; None if it is."""
+    details: Sequence[str] = ()
+    """What else is known of the failure."""
+
+
+def case_of_trial(trial: Trial) -> JUnitCase:
+    """Return *trial* as a test case of the suite of its model.
 
     An answer that is not as expected is a failure; a trial without an answer is an error.
     """
-    all_trials = list(trials)
-    root = Element("testsuites", _facts(name, all_trials))
-    for model, group in by_model(all_trials).items():
-        suite = SubElement(root, "testsuite", _facts(model, group))
-        for trial in group:
-            _add_case(suite, trial)
+    failure, calls = None, [clip(call, _LONGEST) for call in trial.calls]
+    if trial.passed is False:
+        failure = trial.problem
+    return JUnitCase(
+        suite=trial.model,
+        name=f"{trial.title} [{trial.repeat}]",
+        seconds=trial.seconds,
+        error=trial.error,
+        failure=failure,
+        details=[*trial.problems[:_MOST], "", *(calls or ["no call"])],
+    )
+
+
+def junit_xml(cases: Iterable[JUnitCase], name: str) -> str:
+    """Return *cases* as JUnit XML of the report *name*; the suites are in the order of their first cases."""
+    suites: dict[str, list[JUnitCase]] = {}
+    for case in cases:
+        suites.setdefault(case.suite, []).append(case)
+    all_cases = [case for group in suites.values() for case in group]
+    root = Element("testsuites", _facts(name, all_cases))
+    for suite, group in suites.items():
+        element = SubElement(root, "testsuite", _facts(suite, group))
+        for case in group:
+            _add_case(element, case)
     indent(root, space="")
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _facts(name: str, trials: list[Trial]) -> dict[str, str]:
-    failures = sum(trial.passed is False for trial in trials)
-    errors = sum(trial.error is not None for trial in trials)
-    seconds = sum(trial.seconds for trial in trials)
+def _facts(name: str, cases: Sequence[JUnitCase]) -> dict[str, str]:
+    failures = sum(case.failure is not None for case in cases)
+    errors = sum(case.error is not None for case in cases)
+    seconds = sum(case.seconds for case in cases)
     return {
         "name": _text(name),
-        "tests": str(len(trials)),
+        "tests": str(len(cases)),
         "failures": str(failures),
         "errors": str(errors),
         "skipped": "0",
@@ -45,19 +80,16 @@ def _facts(name: str, trials: list[Trial]) -> dict[str, str]:
     }
 
 
-def _add_case(suite: Element, trial: Trial) -> None:
-    title = f"{trial.title} [{trial.repeat}]"
-    seconds = f"{trial.seconds:.3f}"
-    case = SubElement(
-        suite, "testcase", classname=_text(trial.model), name=_text(title), time=seconds
+def _add_case(suite: Element, case: JUnitCase) -> None:
+    seconds = f"{case.seconds:.3f}"
+    element = SubElement(
+        suite, "testcase", classname=_text(case.suite), name=_text(case.name), time=seconds
     )
-    if trial.error is not None:
-        SubElement(case, "error", message=_text(trial.error))
-    elif not trial.passed:
-        failure = SubElement(case, "failure", message=_text(trial.problem))
-        calls = [_text(clip(call, _LONGEST)) for call in trial.calls] or ["no call"]
-        problems = map(_text, trial.problems[:_MOST])
-        failure.text = "\n".join([*problems, "", *calls])
+    if case.error is not None:
+        SubElement(element, "error", message=_text(case.error))
+    elif case.failure is not None:
+        failure = SubElement(element, "failure", message=_text(case.failure))
+        failure.text = "\n".join(map(_text, case.details))
 
 
 def _text(text: str) -> str:

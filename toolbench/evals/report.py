@@ -14,7 +14,7 @@ from toolbench.display.caps import shorten, text_line
 from toolbench.display.render import to_text
 from toolbench.evals.budget import Estimate
 from toolbench.evals.compare import Comparison, compared
-from toolbench.evals.junit import junit_xml
+from toolbench.evals.junit import case_of_trial, junit_xml
 from toolbench.evals.report_html import report_html
 from toolbench.evals.report_parts import ReportEntries, page, written
 from toolbench.evals.summary import Confusion, Summary
@@ -160,7 +160,8 @@ class EvalReport(ReportEntries[Trial]):
         Raises:
             FileError: If the file exists with other content, or cannot be written.
         """
-        return written(junit_xml(self), path, overwrite=overwrite)
+        text = junit_xml(map(case_of_trial, self), "toolbench.evals")
+        return written(text, path, overwrite=overwrite)
 
     def to_text(self) -> str:
         """Return the summary and the first failures as text."""
