@@ -10,13 +10,16 @@ from forked import run_pytest
 from shells import new_shell
 from test_mcp.peers import serving
 
-from toolbench import history
+from test_widgets.front import named
+from test_widgets.tooling import finish
+from toolbench import answering, history
 from toolbench.display.observations import observation_text
 from toolbench.extension import load_ipython_extension, unload_ipython_extension
 from toolbench.mcp import create_mcp_tools
 from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer
 from toolbench.tools.file_editor import FileEditorTool
+from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.panel.snippets import as_cell, as_pytest, as_python
 
 DEFINE = '''
@@ -297,6 +300,64 @@ class TestInAFile:
         code = as_pytest(editor, arguments)
         editor.executor.close()
         assert passes(tmp_path, code)
+
+
+LENDS = '''
+from toolbench import current_run, tool
+
+@tool
+def lend(title: str, token: str = "", copies: int = 1) -> dict:
+    """Lend a book."""
+    if not copies:
+        raise ValueError("No copies left.")
+    until = current_run().ask("Until when?", {"type": "string"}).value
+    return {"title": title * copies, "until": until, "by": token, "ratio": 1 / 3}
+'''
+
+
+@pytest.mark.usefixtures("no_open_panels")
+class TestOfTheRunOnScreen:
+    @pytest.fixture
+    def code_after(self, notebook, tmp_path):
+        """Return the test in the tab Code after a run with some arguments."""
+        notebook.run_cell(LENDS).raise_error()
+        (tmp_path / "my_tools.py").write_text(LENDS)
+
+        def code_after(arguments, *answers, then=None):
+            panel = ToolPanel(notebook.user_ns["lend"], arguments)
+            with answering(*answers):
+                panel.run()
+            finish(panel)
+            panel.form.value = then or arguments
+            panel.tabs.widget.selected_index = 3
+            named(panel.tabs.widget, "Copy as").value = "pytest"
+            return named(panel.tabs.widget, "Code").value
+
+        return code_after
+
+    def test_expects_what_was_returned(self, code_after, tmp_path):
+        """The questions are answered as they were."""
+        code = code_after({"title": 'Em"ma'}, "2027-01-31")
+        assert "with answering({'answer': '2027-01-31'}):" in code
+        assert "assert observation.data == {" in code and "'until': '2027-01-31'" in code
+        assert passes(tmp_path, code)
+        with pytest.raises(AssertionError, match="2028-01-31"):
+            passes(tmp_path, code.replace("'answer': '2027", "'answer': '2028"))
+
+    def test_expects_an_error(self, code_after, tmp_path):
+        """With its text."""
+        code = code_after({"title": "Emma", "copies": 0})
+        assert "assert observation.text == 'ValueError: No copies left.'" in code
+        assert passes(tmp_path, code)
+
+    def test_leaves_out_what_is_secret_too_long_or_of_another_call(self, code_after, tmp_path):
+        """What is left out is said, but for another call."""
+        secret = code_after({"title": "Emma", "token": "hunter2hunter2"}, "May")
+        assert "# The result has a secret" in secret and "hunter2" not in secret
+        long = code_after({"title": "Emma", "copies": 2_000}, "May")
+        assert "# The result is too long to be here (8,0" in long and passes(tmp_path, long)
+        other = code_after({"title": "Emma"}, "May", then={"title": "Persuasion"})
+        assert "observation.data" not in other and "May" not in other
 
 
 def passes(folder: Path, code: str) -> bool:

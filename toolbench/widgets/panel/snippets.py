@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from json import dumps
 from pprint import pformat
+from textwrap import indent
 from typing import Any
 
 from toolbench.core.registry import default_registry
@@ -18,9 +19,15 @@ from toolbench.llm.compose import as_call
 from toolbench.llm.message import Provider
 from toolbench.llm.wire import titles
 from toolbench.redaction import MARK
+from toolbench.redaction.redactor import Redactor
+from toolbench.runs.run import Run
+from toolbench.values import is_json, json_text, not_in_json, plain
 
 AnyTool = ToolDefinition[Any, Any]
 _MAIN = "__main__"
+_STEP = "    "
+# Characters of a result that a test has
+_LONGEST = 5_000
 _FUTURE = re.compile(r"^from __future__ .*$", re.MULTILINE)
 
 
@@ -59,26 +66,78 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     return f"%%tool {shlex.quote(str(ToolAddress.of(tool)))}\n{body}"
 
 
-def as_pytest(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a pytest test that calls *tool* with *arguments* and checks that the tool does not fail.
+def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: Run | None = None) -> str:
+    """Return a pytest test of a call of *tool* with *arguments*.
 
-    The test of a server's tool also checks that the result fits the tool's output schema.
+    The test expects the result of *seen*, a run of this call that has ended; without it, that the
+    tool does not fail. The test of a server's tool also expects that the answer has no warnings.
     """
     handle = _in_a_file(tool)
-    body = [*handle.setup, *_note(arguments).splitlines()]
-    if handle.block:
-        body += [handle.block, f"    {_call(handle, arguments, indent=8)}"]
-    else:
-        body.append(_call(handle, arguments, indent=4))
-    body.append("assert not observation.is_error, observation.text")
-    if tool.source != ToolDefinition.source:
-        body.append("assert observation.as_declared, observation.warnings")
-    lines = [*_FUTURE.findall(handle.code), *handle.imports, "from toolbench import run_tool"]
+    if seen is not None and (seen.state not in ("ok", "error") or seen.unchecked):
+        seen = None
+    blocks, presets = [handle.block], _presets(seen)
+    if presets:
+        blocks.append(f"with answering({', '.join(map(repr, presets))}):")
+    body = _call(handle, arguments)
+    for block in filter(None, reversed(blocks)):
+        body = f"{block}\n{indent(body, _STEP)}"
+    note = _note({"arguments": dict(arguments), "answers": presets})
+    lines = [*handle.setup, f"{note}{body}", *_assertions(tool, seen)]
+    names = "run_tool"
+    if presets:
+        names = "answering, run_tool"
+    head = [*_FUTURE.findall(handle.code), *handle.imports, f"from toolbench import {names}"]
     if handle.code:
-        lines.append(_FUTURE.sub("", handle.code).rstrip())
-    lines += ["", "", f"def test_{_word(tool.name)}():"]
-    lines += [f"    {line}" for line in body]
-    return "\n".join(lines)
+        head.append(_FUTURE.sub("", handle.code).rstrip())
+    head += ["", "", f"def test_{_word(tool.name)}():"]
+    return "\n".join([*head, indent("\n".join(lines), _STEP)])
+
+
+def _presets(seen: Run | None) -> list[Any]:
+    """Return what `answering` takes to answer the questions of *seen* again."""
+    presets: list[Any] = []
+    if seen is None:
+        return presets
+    for answer in seen.dialogue.answers:
+        preset: Any = None
+        if answer:
+            preset = True
+        if answer and answer.content:
+            preset = seen.secrets.redactor.value(plain(dict(answer.content)))
+        presets.append(preset)
+    return presets
+
+
+def _assertions(tool: AnyTool, seen: Run | None) -> Iterator[str]:
+    """Yield the lines that expect of a call of *tool* what *seen*, a run of it, returned."""
+    if seen is not None and seen.outcome.is_error:
+        yield "assert observation.is_error, observation.text"
+        yield _equality("text", seen.outcome.text, seen.secrets.redactor)
+        return
+    yield "assert not observation.is_error, observation.text"
+    if tool.source != ToolDefinition.source:
+        if seen is not None and getattr(seen.outcome, "warnings", None):
+            yield "# The result had warnings; once it has none: assert not observation.warnings"
+        else:
+            yield "assert not observation.warnings, observation.warnings"
+    if seen is None:
+        return
+    data = getattr(seen.outcome, "data", None)
+    # Other objects, such as tables and tuples, do not equal their JSON
+    if data is not None and is_json(data) and not any(not_in_json(data)):
+        yield _equality("data", data, seen.secrets.redactor)
+    elif seen.outcome.text:
+        yield _equality("text", seen.outcome.text, seen.secrets.redactor)
+
+
+def _equality(name: str, value: Any, redactor: Redactor) -> str:
+    """Return the line that expects *value* as the attribute *name* of the observation, or why there is none."""
+    if redactor.value(value) != value:
+        return "# The result has a secret, so it is not compared"
+    size = len(json_text(value))
+    if size > _LONGEST:
+        return f"# The result is too long to be here ({size:,} characters), so it is not compared"
+    return f"assert observation.{name} == {_literal(value)}"
 
 
 def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:
@@ -218,9 +277,12 @@ def _word(name: str) -> str:
     return word
 
 
-def _call(handle: Handle, arguments: Mapping[str, Any], indent: int = 0) -> str:
-    text = pformat(dict(arguments), sort_dicts=False, width=76).replace("\n", "\n" + " " * indent)
-    return f"observation = run_tool({handle.expression}, {text})"
+def _call(handle: Handle, arguments: Mapping[str, Any]) -> str:
+    return f"observation = run_tool({handle.expression}, {_literal(dict(arguments))})"
+
+
+def _literal(value: Any) -> str:
+    return pformat(value, sort_dicts=False, width=76)
 
 
 def _note(arguments: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.run_list import RunList
-from toolbench.widgets.panel.snippets import SNIPPETS
+from toolbench.widgets.panel.snippets import SNIPPETS, as_pytest
 from toolbench.wording import listed
 
 # A panel makes its tabs
@@ -248,11 +248,18 @@ class CodeView(View):
     def refresh(self) -> None:
         """Write the call again, as the chosen kind of text, and say if the tool would refuse it."""
         put(self._problems, _refused_html(self._panel.form))
-        write = SNIPPETS[self._kind.value]
         try:
-            self._text.value = write(self._panel.tool, _arguments(self._panel.form))
+            self._text.value = _written_as(self._kind.value, self._panel)
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             self._text.value = f"This kind failed: {type(error).__name__}: {error}"
+
+
+def _written_as(kind: str, panel: "ToolPanel") -> str:
+    """Return the call that the form of *panel* has as this *kind* of text, one of `SNIPPETS`."""
+    arguments = _arguments(panel.form)
+    if kind == "pytest":
+        return as_pytest(panel.tool, arguments, panel.runs.report.run_of(panel.form.value))
+    return SNIPPETS[kind](panel.tool, arguments)
 
 
 def _arguments(form: SchemaForm) -> dict[str, Any]:
@@ -300,7 +307,7 @@ class CopyButton:
     def _send(self) -> None:
         """Send the call for the module to copy."""
         try:
-            call = SNIPPETS[self.kind](self._panel.tool, _arguments(self._panel.form))
+            call = _written_as(self.kind, self._panel)
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
             call = f"# This call cannot be written: {type(error).__name__}: {error}"
         self.button.send({"copy": call})
