@@ -9,8 +9,10 @@ import pytest
 
 from test_mcp.peers import light, scripted
 from test_mcp.test_recording.recorded_shop import fake, recorded
+from toolbench import answering
 from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
+from toolbench.mcp.elicitation import Answer
 from toolbench.mcp.recording import Recording
 from toolbench.mcp.recording.player import rounds
 from toolbench.redaction import MARK
@@ -164,6 +166,68 @@ class TestFramesOfAnyShape:
         path.write_text("".join(json.dumps(one) + "\n" for one in [{"at": 1, **START}, frame]))
         assert "^[[31m" in repr(Recording.read(path))
         assert "\x1b" not in repr(Recording.read(path))
+
+
+PAY = {"method": "elicitation/create", "params": {"message": "Pay?"}}
+VISIT = {"method": "elicitation/create", "params": {"mode": "url", "url": "https://a.example"}}
+WRITE = {"method": "sampling/createMessage", "params": {"messages": []}}
+TEXT = {"role": "assistant", "model": "a person", "content": {"type": "text", "text": "Emma"}}
+BY_MODEL = {**TEXT, "model": "m-1"}
+ANSWERS = [
+    (PAY, {"action": "accept", "content": {"answer": True}}, {"answer": True}),
+    (PAY, {"action": "decline"}, None),
+    (PAY, {"action": "cancel"}, Answer("cancel")),
+    (VISIT, {"action": "accept"}, True),
+    (WRITE, TEXT, "Emma"),
+    (WRITE, BY_MODEL, Answer("accept", {"answer": BY_MODEL})),
+]
+"""Questions, the answers on the wire, and the same answers as presets."""
+
+
+def asked_in(era):
+    """Frames of a call that works for two seconds, and waits nine for each of the answers."""
+    done = {"content": [{"type": "text", "text": "ok"}]}
+    if era == "legacy":
+        yield 10, "sent", {**CALL, "id": 1}
+        for number, (question, answer, _) in enumerate(ANSWERS):
+            identity = f"q{number}"
+            yield 11 + number * 9, "received", {"id": identity, **question}
+            yield 20 + number * 9, "sent", {"id": identity, "result": answer}
+        yield 12 + len(ANSWERS) * 9, "received", {"id": 1, "result": done}
+        return
+    asked = {f"q{number}": each[0] for number, each in enumerate(ANSWERS)}
+    answered = {f"q{number}": each[1] for number, each in enumerate(ANSWERS)}
+    again = {**CALL["params"], "requestState": "s", "inputResponses": answered}
+    result = {"resultType": "input_required", "inputRequests": asked, "requestState": "s"}
+    yield 10, "sent", {**CALL, "id": 1}
+    yield 11, "received", {"id": 1, "result": result}
+    yield 20, "sent", {**CALL, "id": 2, "params": again}
+    yield 21, "received", {"id": 2, "result": done}
+
+
+class TestCalls:
+    @pytest.mark.parametrize("era", ["legacy", "modern"])
+    def test_have_the_answers_and_the_time_without_them(self, path, era):
+        """The answers are those of `answering`; the time in which the user thought does not count."""
+        frames = [(1, START["direction"], START["message"]), *asked_in(era)]
+        lines = [
+            json.dumps({"at": at, "direction": direction, "server": "s", "message": message})
+            for at, direction, message in frames
+        ]
+        path.write_text("\n".join(lines) + "\n")
+        [call] = Recording.read(path).calls
+        assert list(call.answers) == [preset for _, _, preset in ANSWERS]
+        assert call.seconds == 2
+        assert call.failure is None
+
+    @pytest.mark.parametrize("era", ["legacy", "modern"])
+    def test_are_answered_again_by_their_answers(self, path, era):
+        """With them, a call gets the same result of a server that is asked again."""
+        recorded(path, era)
+        [call] = [call for call in Recording.read(path).calls if call.answers]
+        with create_mcp_tools({"shop": fake(era)}) as client, answering(*call.answers):
+            again = client[call.tool](dict(call.arguments))
+        assert again.text == call.result["content"][0]["text"] == "paid"
 
 
 class _FullDisk:

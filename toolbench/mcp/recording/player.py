@@ -15,6 +15,7 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.elicitation import Answerer, Question, ask_here, for_person
 from toolbench.mcp.recording.matcher import HANDSHAKE, Matcher
 from toolbench.mcp.recording.tape import (
+    FOR_PEOPLE,
     Event,
     Exchange,
     Tape,
@@ -41,9 +42,6 @@ _METHOD_NOT_FOUND = -32601
 _OTHER_ERA = "The recording is of another version of MCP: connect without a mode."
 _QUIET = frozenset({"ping", "logging/setLevel"})
 """Requests that get an empty answer if they are not recorded."""
-
-_FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
-"""Questions that the user or a model answers."""
 
 _IN_ROUNDS = frozenset({"tools/call", "prompts/get", "resources/read"})
 """Requests that may get questions as their answer in the newer protocol."""
@@ -330,7 +328,7 @@ class _Connection:
         answer = asyncio.get_running_loop().create_future()
         self._answers[str(question.get("id"))] = answer
         recorded = mapping_of(event.answer).get("result")
-        is_for_people = question.get("method") in _FOR_PEOPLE
+        is_for_people = question.get("method") in FOR_PEOPLE
         if isinstance(recorded, Mapping) and is_for_people:
             self._player.pending.append((params_of(question).get("message"), recorded))
         self._end.send(question)
@@ -347,7 +345,7 @@ def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
         event.kind == "request"
         and exchange.method in _IN_ROUNDS
         and not exchange.is_modern
-        and question.get("method") in _FOR_PEOPLE
+        and question.get("method") in FOR_PEOPLE
         and "params" in question
         and isinstance(mapping_of(event.answer).get("result"), Mapping)
     )
@@ -355,14 +353,8 @@ def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
 
 def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """Yield each question in the response of *exchange*, with the answer that the client gave."""
-    if not exchange.asked or exchange.next is None:
-        return
-    question = mapping_of((exchange.response or {}).get("result"))
-    answers = mapping_of(exchange.next.params.get("inputResponses"))
-    for key, request in mapping_of(question.get("inputRequests")).items():
-        if isinstance(answers.get(key), Mapping):
-            message = params_of(mapping_of(request)).get("message")
-            yield without_numbers(message), answers[key]
+    for request, answer in exchange.questions():
+        yield without_numbers(params_of(request).get("message")), answer
 
 
 def _as_answer(answer: Mapping[str, Any]) -> Answer:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,10 +14,12 @@ from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.lists.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.player import Player
-from toolbench.mcp.recording.tape import Exchange, Tape, mapping_of
+from toolbench.mcp.recording.tape import Exchange, Tape, mapping_of, params_of
+from toolbench.mcp.sampling import answer_in
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
+from toolbench.runs.questions import Answer
 
 # Bytes read of the first line
 _LONGEST_START = 10_000
@@ -39,6 +42,12 @@ class RecordedCall:
     """The result, if there was one."""
     error: Mapping[str, Any] | None = None
     """The JSON-RPC error, if there was one."""
+    answers: tuple[Any, ...] = ()
+    """The answers to the server's questions, as the preset answers of `answering`."""
+    seconds: float | None = None
+    """How long it took, without waiting for answers; None if the recording ends before the result."""
+    failure: str | None = None
+    """Why there was neither a result nor an error, if the call failed without an answer."""
 
 
 class Recording:
@@ -127,7 +136,7 @@ class Recording:
             tape = self.tape(server)
             for exchange in tape.exchanges:
                 if exchange.is_call and "requestState" not in exchange.params:
-                    calls.append(_call(server, exchange, tape.outcome(exchange)))
+                    calls.append(_call(server, exchange, tape))
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
@@ -173,15 +182,33 @@ def _start_in(line: bytes) -> Mapping[str, Any]:
     return about
 
 
-def _call(server: str, exchange: Exchange, outcome: Mapping[str, Any] | None) -> RecordedCall:
-    response = outcome or {}
+def _call(server: str, exchange: Exchange, tape: Tape) -> RecordedCall:
+    response, failure = tape.outcome(exchange) or {}, None
+    if exchange.failure is not None:
+        failure = str(exchange.failure.get("text"))
     return RecordedCall(
         server=server,
         tool=str(exchange.params.get("name")),
         arguments=mapping_of(exchange.params.get("arguments")),
         result=response.get("result"),
         error=response.get("error"),
+        answers=tuple(starmap(_preset, tape.answered(exchange))),
+        seconds=tape.seconds(exchange),
+        failure=failure,
     )
+
+
+def _preset(question: Mapping[str, Any], answer: Mapping[str, Any]) -> Any:
+    """Return the preset answer that answers *question* of a server as *answer* did."""
+    if question.get("method") == "sampling/createMessage":
+        return answer_in(answer)
+    if answer.get("action") == "cancel":
+        return Answer("cancel")
+    if answer.get("action") != "accept":
+        return None
+    if params_of(question).get("mode") == "url":
+        return True
+    return dict(mapping_of(answer.get("content")))
 
 
 def _snapshot(tape: Tape) -> Snapshot:

@@ -1,6 +1,6 @@
 """The exchanges of one recorded server: requests, answers, and events between them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,7 +11,14 @@ _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 # In each request of the newer protocol
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
+FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
+"""Questions that the user or a model answers."""
+
 EventKind = Literal["notification", "request", "stderr", "noise"]
+
+
+Answered = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""A request of the server for the user or a model, and our answer."""
 
 
 @dataclass(eq=False)
@@ -22,6 +29,10 @@ class Event:
     message: Any
     answer: Mapping[str, Any] | None = None
     """Our answer, if the event was a request."""
+    at: float = 0.0
+    """When it came."""
+    waited: float = 0.0
+    """The seconds until our answer, if the event was a request."""
 
     def belongs_to(self, exchange: "Exchange") -> bool:
         """Tell whether the event is a notification that names *exchange*, or its kind of request."""
@@ -52,6 +63,10 @@ class Exchange:
     """Whether we cancelled the request before its answer."""
     next: "Exchange | None" = None
     """The next round of the same call, with our answers to the server's questions."""
+    sent_at: float = 0.0
+    """When the request was sent."""
+    answered_at: float = 0.0
+    """When the answer came, if one came."""
 
     @property
     def method(self) -> str:
@@ -100,6 +115,16 @@ class Exchange:
             return result.get("status") == "input_required"
         return result.get("resultType") == "input_required"
 
+    def questions(self) -> Iterator[Answered]:
+        """Yield the requests in the server's answer that the next round answers, with the answers."""
+        if not self.asked or self.next is None:
+            return
+        question = mapping_of((self.response or {}).get("result"))
+        answers = mapping_of(self.next.params.get("inputResponses"))
+        for key, request in mapping_of(question.get("inputRequests")).items():
+            if isinstance(answers.get(key), Mapping):
+                yield mapping_of(request), answers[key]
+
 
 class Tape:
     """The exchanges with one server, in the order of their requests."""
@@ -123,40 +148,83 @@ class Tape:
         Return None if the recording ends before the answer.
         """
         response = call.last.response
-        result = mapping_of((response or {}).get("result"))
-        if result.get("resultType") != "task":
+        if _task_in(response) is None:
             return response
-        task = result.get("taskId")
-        for exchange in self.exchanges:
-            if exchange.method == "tasks/get" and exchange.params.get("taskId") == task:
-                state = mapping_of((exchange.response or {}).get("result"))
-                for key in ("result", "error"):
-                    if isinstance(state.get(key), Mapping):
-                        return {key: state[key]}
+        for exchange in self._about_task(call):
+            state = mapping_of((exchange.response or {}).get("result"))
+            for key in ("result", "error"):
+                if exchange.method == "tasks/get" and isinstance(state.get(key), Mapping):
+                    return {key: state[key]}
         return None
+
+    def rounds(self, call: Exchange) -> list[Exchange]:
+        """Return all requests that belong to the tool call *call*: its rounds, and those about its task."""
+        rounds = [call]
+        while rounds[-1] is not call.last and rounds[-1].next is not None:
+            rounds.append(rounds[-1].next)
+        return rounds + self._about_task(call)
+
+    def answered(self, call: Exchange) -> Iterator[Answered]:
+        """Yield the server's questions during *call* that the user or a model answered."""
+        for exchange in self.rounds(call):
+            for event in exchange.events:
+                answer = mapping_of(event.answer).get("result")
+                if isinstance(answer, Mapping) and event.message.get("method") in FOR_PEOPLE:
+                    yield event.message, answer
+            yield from exchange.questions()
+
+    def seconds(self, call: Exchange) -> float | None:
+        """Return how long *call* took, without the time in which the server waited for answers.
+
+        Return None if the recording ends before the answer.
+        """
+        if self.outcome(call) is None:
+            return None
+        rounds = self.rounds(call)
+        waited = 0.0
+        for exchange in rounds:
+            waited += sum(event.waited for event in exchange.events)
+            if exchange.asked and exchange.next is not None:
+                waited += exchange.next.sent_at - exchange.answered_at
+        ended = max(exchange.answered_at for exchange in rounds)
+        return max(0.0, ended - call.sent_at - waited)
+
+    def _about_task(self, call: Exchange) -> list[Exchange]:
+        """Return the requests about the task of *call*, up to its result; none if it was no task."""
+        task, found = _task_in(call.last.response), []
+        if task is None:
+            return []
+        for exchange in self.exchanges:
+            if exchange.method.startswith("tasks/") and exchange.params.get("taskId") == task:
+                found.append(exchange)
+                state = mapping_of((exchange.response or {}).get("result"))
+                if exchange.method == "tasks/get" and {"result", "error"} & state.keys():
+                    break
+        return found
 
     def _add(self, frame: Frame) -> None:
         message = frame.message
         match frame.direction:
             case "stderr" | "noise":
-                self._place(Event(frame.direction, message))
+                self._place(Event(frame.direction, message, at=frame.at))
             case "connect" | "end":
                 self._end_connection()
             case "failure" if isinstance(message, Mapping):
                 self._add_failure(message)
             case "sent" if isinstance(message, Mapping):
-                self._add_sent(message)
+                self._add_sent(message, frame.at)
             case "received" if isinstance(message, Mapping):
-                self._add_received(message)
+                self._add_received(message, frame.at)
 
-    def _add_sent(self, message: Mapping[str, Any]) -> None:
+    def _add_sent(self, message: Mapping[str, Any], at: float) -> None:
         identity = str(message.get("id"))
         if "method" not in message:
             question = self._questions.pop(identity, None)
             if question is not None:
                 question.answer = message
+                question.waited = at - question.at
         elif "id" in message:
-            exchange = Exchange(message)
+            exchange = Exchange(message, sent_at=at)
             self._link(exchange)
             self.exchanges.append(exchange)
             self._open[identity] = exchange
@@ -183,18 +251,19 @@ class Tape:
                 earlier.next = earlier.next or exchange
                 return
 
-    def _add_received(self, message: Mapping[str, Any]) -> None:
+    def _add_received(self, message: Mapping[str, Any], at: float) -> None:
         identity = str(message.get("id"))
         if "method" not in message:
             exchange = self._open.pop(identity, None)
             if exchange is not None:
                 exchange.response = message
+                exchange.answered_at = at
         elif "id" in message:
-            question = Event("request", message)
+            question = Event("request", message, at=at)
             self._questions[identity] = question
             self._place(question)
         else:
-            self._place(Event("notification", message))
+            self._place(Event("notification", message, at=at))
 
     def _place(self, event: Event) -> None:
         """Add *event* to the open request that it belongs to, else to the newest open request.
@@ -247,6 +316,14 @@ class Tape:
             if is_meant:
                 self.exchanges.remove(exchange)
                 return
+
+
+def _task_in(response: Mapping[str, Any] | None) -> str | None:
+    """Return the id of the task that *response* began; None if it began none."""
+    result = mapping_of((response or {}).get("result"))
+    if result.get("resultType") != "task":
+        return None
+    return str(result.get("taskId"))
 
 
 def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
