@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = (
     "agent",
+    "checks",
     "compat",
     "core",
     "display",

@@ -26,6 +26,9 @@ from pydantic_core import to_jsonable_python
 NOT_KEPT = ", not kept"
 """The end of a string that is in place of a value that is too large to keep."""
 
+DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
+"""A date with a time, as they are written in JSON; it differs from run to run."""
+
 # Levels to write of a value that has a part without JSON
 _DEEPEST = 100
 # Bits: Python's limit cannot be set below 640 digits

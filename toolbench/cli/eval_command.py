@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from toolbench.cli.user_modules import module_of, tools_of
+from toolbench.cli.user_modules import tools_of
+from toolbench.core.user_modules import module_of
 from toolbench.display.caps import text_line
 from toolbench.errors import ToolbenchError
 from toolbench.evals.cases import Cases

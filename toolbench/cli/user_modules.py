@@ -1,20 +1,11 @@
-"""Import the user's code that a command names: `file.py` or `module`, and perhaps `:name,name`."""
+"""The tools that a command names: `file.py` or `module`, and perhaps `:name,name`."""
 
-import sys
-from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import tool_at
-from toolbench.errors import ToolbenchError
+from toolbench.core.user_modules import UserModuleError, module_of
 from toolbench.magics.catalog import tools_in
-
-
-class UserModuleError(ToolbenchError):
-    """The module that a command names cannot be imported, or does not define the tool."""
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
@@ -44,26 +35,3 @@ def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
         msg = f"{place} defines {what}. It defines: {', '.join(known) or 'none'}."
         raise UserModuleError(msg)
     return [*tools.values()]
-
-
-def module_of(place: str) -> ModuleType:
-    """Import and return the module *place*, which is a file `.py` or the name of a module.
-
-    Raises:
-        UserModuleError: If the module cannot be imported.
-    """
-    try:
-        if not place.endswith(".py"):
-            return import_module(place)
-        spec = spec_from_file_location(Path(place).stem, place)
-        if spec is None or spec.loader is None:
-            raise ImportError(place)
-        module = module_from_spec(spec)
-        # Its classes are looked up there
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-    except Exception as error:
-        # The file of a user may raise anything
-        msg = f"{place} cannot be imported: {type(error).__name__}: {error}"
-        raise UserModuleError(msg) from error
-    return module

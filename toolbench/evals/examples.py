@@ -3,25 +3,21 @@
 Panels show them, and evaluations make cases of them. A user may edit the file.
 """
 
-import os
 from collections.abc import Mapping
-from itertools import takewhile
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
-from toolbench.errors import BodyError, CaseError
-from toolbench.files import open_unlinked, write_whole
+from toolbench.errors import CaseError
+from toolbench.evals.entry_file import EntryFile, appended, head_of
 from toolbench.jsonschema.problems import pydantic_problems
-from toolbench.jsonschema.yaml_text import read_yaml, write_yaml
+from toolbench.jsonschema.yaml_text import write_yaml
 from toolbench.redaction.known import remembered
 from toolbench.runs.kernel import notebook_folder
-from toolbench.tools.failure_sentence import RunError
-from toolbench.tools.files.locks import file_locks
 from toolbench.values import as_sent, clip, json_text, plain
 
 ENDING = ".examples.yaml"
@@ -70,8 +66,8 @@ class _Contents(BaseModel):
     examples: list[Example]
 
 
-class ExampleFile:
-    """The file with the examples of one tool. Each change reads it again: others may write it too."""
+class ExampleFile(EntryFile):
+    """The file with the examples of one tool."""
 
     def __init__(self, path: Path, tool: str = "", schema: Any = None) -> None:
         """Use the file *path*; nothing is read yet.
@@ -81,7 +77,8 @@ class ExampleFile:
             tool: The address of the tool whose file it is; empty for the one that the file names.
             schema: The schema of the tool's arguments: where it takes text, a text needs no quotes.
         """
-        self.path, self.tool = path, tool
+        super().__init__(path, _LARGEST, "example")
+        self.tool = tool
         self._schema = schema or {}
 
     @classmethod
@@ -102,7 +99,7 @@ class ExampleFile:
         Raises:
             CaseError: If the file cannot be read, or has anything else.
         """
-        return self._parsed(self._text())
+        return self._parsed(self.text())
 
     def put(self, example: Example) -> None:
         """Add *example*, in place of one of the same name.
@@ -110,86 +107,44 @@ class ExampleFile:
         Raises:
             CaseError: If the file cannot be read or written; it stays as it was.
         """
-        try:
-            # What exists can be locked
-            os.close(open_unlinked(self.path, os.O_RDWR | os.O_CREAT))
-            with file_locks(self.path.resolve()):
-                text = self._text()
-                examples = self._parsed(text)
-                rest = [each for each in examples if each.name != example.name]
-                longer = ""
-                if len(rest) == len(examples):
-                    longer = self._longer(text, [*rest, example])
-                text = longer or self._whole(text, [*rest, example])
-                if len(text.encode()) > _LARGEST:
-                    self._refuse(f"with this example it has more than {_LARGEST:,} bytes")
-                write_whole(self.path, text, is_private=False)
-        except RunError as error:
-            raise CaseError(str(error)) from None
-        except OSError as error:
-            msg = f"{self.path.name} cannot be written: {error.strerror}."
-            raise CaseError(msg) from None
+        self.change(partial(self._with, example))
 
-    def _longer(self, text: str, examples: list[Example]) -> str:
-        """Return *text* with the last of *examples* at its end, so that comments stay; "" if it fails."""
-        entry = write_yaml([_written(examples[-1])])
-        for indent in ("", "  "):
-            lines = "".join(f"{indent}{line}" for line in entry.splitlines(keepends=True))
-            longer = f"{text.rstrip()}\n{lines}"
-            try:
-                if self._parsed(longer) == examples:
-                    return longer
-            except CaseError:
-                continue
-        return ""
+    def _with(self, example: Example, text: str) -> str:
+        """Return *text* with *example*; comments stay if it is a new one."""
+        examples = self._parsed(text)
+        rest = [each for each in examples if each.name != example.name]
+        longer = ""
+        if len(rest) == len(examples):
+            wanted = [*rest, example]
+            longer = appended(text, _written(example), lambda made: self._is(made, wanted))
+        return longer or self._whole(text, [*rest, example])
+
+    def _is(self, text: str, examples: list[Example]) -> bool:
+        try:
+            return self._parsed(text) == examples
+        except CaseError:
+            return False
 
     def _whole(self, text: str, examples: list[Example]) -> str:
         """Return the text of a file with *examples*, below the comment that *text* begins with."""
-        lines = text.splitlines(keepends=True)
-        comment = "".join(takewhile(lambda line: line.startswith("#"), lines))
+        comment = head_of(text)
         if not text.strip():
             comment = f"# Named values for the form of {self.tool}, never with secrets.\n"
         data = {"tool": self.tool, "examples": [*map(_written, examples)]}
         return comment + write_yaml(data)
 
-    def _text(self) -> str:
-        data = b""
-        try:
-            # To open a pipe would wait for a writer
-            if self.path.is_fifo():
-                self._refuse("it is a pipe, not a file")
-            with open(self.path, "rb", opener=open_unlinked) as file:
-                data = file.read(_LARGEST + 1)
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            self._refuse(error.strerror or type(error).__name__)
-        if len(data) > _LARGEST:
-            self._refuse(f"it has more than {_LARGEST:,} bytes")
-        return data.decode(errors="replace")
-
     def _parsed(self, text: str) -> list[Example]:
+        data = self.data(text, self._schema, ("examples", None, "arguments"))
+        if data is None:
+            return []
         try:
-            # A few lines of aliases could stand for more than memory holds; a scan takes long
-            if "*" in text and any(isinstance(each, yaml.AliasToken) for each in yaml.scan(text)):
-                self._refuse("it has an alias: write its value instead")
-            path = ("examples", None, "arguments")
-            data = plain(read_yaml(text, self._schema, what="it", path=path))
-            if data is None:
-                return []
             contents = _Contents.model_validate(data)
         except ValidationError as error:
-            self._refuse(str(pydantic_problems(error)[0]))
-        except (BodyError, yaml.YAMLError) as error:
-            self._refuse(" ".join(str(error).split()).rstrip("."))
+            self.refuse(str(pydantic_problems(error)[0]))
         if self.tool not in ("", contents.tool):
-            self._refuse(f"it is of the tool {clip(contents.tool)}, not of {self.tool}")
+            self.refuse(f"it is of the tool {clip(contents.tool)}, not of {self.tool}")
         self.tool = contents.tool
         return contents.examples
-
-    def _refuse(self, why: str) -> NoReturn:
-        msg = f"{self.path.name} cannot be used: {why}."
-        raise CaseError(msg) from None
 
 
 def _written(example: Example) -> dict[str, Any]:

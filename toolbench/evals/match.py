@@ -1,25 +1,35 @@
-"""Compare the calls of one answer with the calls that a case expects, field by field."""
+"""Compare JSON with what a case or a check expects, place by place: calls of a model, results of a tool."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from math import isclose, isfinite
 from typing import Any
 
 from toolbench.errors import CaseError, Path, Problem, did_you_mean
 from toolbench.redaction.detect import BY_NAMES
-from toolbench.values import clip
+from toolbench.values import DATE_TIME, clip, mapped
 
 # Tolerance of `approx`, because models round numbers
 _RELATIVE = 1e-3
 _ABSOLUTE = 1e-9
+# Characters of strings that are shown whole
+_SHORT = 40
 # Seconds to search a model's text for one pattern
 _PATIENCE = 1.0
+# A UUID, a hash, an address in memory
+_ID = re.compile(
+    r"\b[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-f]{32,128}\b|\b0x[0-9a-f]{6,16}\b"
+)
+LOOSE = {"times": DATE_TIME, "ids": _ID}
+"""What differs from run to run, by the name of its rule: any date-time is as good as another."""
 
 
 @dataclass(frozen=True)
 class FieldRule:
-    """A rule by which one field of a call's arguments is compared."""
+    """A rule by which one place is compared: a field of a call's arguments, or of a result."""
 
     kind: str
     value: Any = None
@@ -55,14 +65,17 @@ class FieldRule:
             _compiled(self.value)
         if self.kind == "approx":
             _tolerances(self.value)
+        if self.kind == "type" and self.value is not None and self.value not in TYPES:
+            msg = f"A type is one of {', '.join(TYPES)}, not {clip(self.value)}."
+            raise CaseError(msg)
         if self.kind not in TAKE_VALUE and self.value is not None:
             msg = f"The rule {self.kind!r} takes no value, but it got {clip(self.value)}."
             raise CaseError(msg)
 
     @property
     def needs_expected(self) -> bool:
-        """Whether the rule compares with an expected value. "any" and a regex with a pattern do not."""
-        return self.kind != "any" and not (self.kind == "regex" and self.value)
+        """Whether the rule compares with an expected value. "any", a regex and a type with a value do not."""
+        return self.kind != "any" and not (self.kind in ("regex", "type") and self.value)
 
     @property
     def written(self) -> Any:
@@ -256,6 +269,51 @@ def _has_place(
     return False
 
 
+def _type(wanted: Any, expected: Any, actual: Any) -> bool:
+    """Tell whether *actual* is of the type *wanted*, or of that of *expected*."""
+    if wanted is None:
+        return _type_of(expected) == _type_of(actual)
+    return wanted == _type_of(actual) or (wanted == "number" and _type_of(actual) == "integer")
+
+
+def _type_of(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return "integer"
+    return next((name for name, kinds in TYPES.items() if isinstance(value, kinds)), "")
+
+
+TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "null": type(None),
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "string": str,
+    "array": (list, tuple),
+    "object": Mapping,
+}
+"""The types of JSON Schema; a bool is first a boolean."""
+
+
+def _times(_: Any, expected: Any, actual: Any) -> bool:
+    return equal_json(loosened(expected, ["times"]), loosened(actual, ["times"]))
+
+
+def _ids(_: Any, expected: Any, actual: Any) -> bool:
+    return equal_json(loosened(expected, ["ids"]), loosened(actual, ["ids"]))
+
+
+def loosened(value: Any, names: Iterable[str]) -> Any:
+    """Return *value* with one word in the place of what the rules *names*, of `LOOSE`, let differ."""
+
+    def loose(part: Any) -> Any:
+        if isinstance(part, str):
+            for name in names:
+                part = LOOSE[name].sub(f"<{name}>", part)
+        return part
+
+    return mapped(value, loose)
+
+
 RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "equal": _equal,
     "approx": _approx,
@@ -264,9 +322,12 @@ RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "contains": _contains,
     "subset": _subset,
     "unordered": _unordered,
+    "type": _type,
+    "times": _times,
+    "ids": _ids,
 }
 """The rules by name. Each gets the rule's own value, the expected value and the actual value."""
-TAKE_VALUE = frozenset({"approx", "regex"})
+TAKE_VALUE = frozenset({"approx", "regex", "type"})
 """The rules that may have a value of their own."""
 
 
@@ -279,7 +340,8 @@ def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
     return {str(field): FieldRule.of(rule) for field, rule in match.items()}
 
 
-_ABSENT: Any = object()
+ABSENT: Any = object()
+"""In the place of a value that is not there."""
 
 
 @dataclass(frozen=True)
@@ -320,21 +382,22 @@ def misfits(
             and `items[]` for every item. A field without a rule must be equal JSON. A field that
             was not sent counts as the default of the argument.
     """
+    comparison = Comparison(rules)
     problems: list[Problem] = []
     names = dict.fromkeys([*expected.arguments, *sent.arguments])
     for name in names:
-        value = expected.arguments.get(name, _ABSENT)
-        actual = sent.arguments.get(name, _ABSENT)
-        rule = _rule((name,), rules)
+        value = expected.arguments.get(name, ABSENT)
+        actual = sent.arguments.get(name, ABSENT)
+        rule = comparison.rule_of((name,))
         if rule is not None and rule.kind == "any":
             continue
-        if value is _ABSENT and rule is None and "*" in rules:
+        if value is ABSENT and rule is None and "*" in rules:
             continue
-        default = sent.defaults.get(name, _ABSENT)
-        actual = default if actual is _ABSENT else actual
-        if value is _ABSENT and (rule is None or rule.needs_expected):
+        default = sent.defaults.get(name, ABSENT)
+        actual = default if actual is ABSENT else actual
+        if value is ABSENT and (rule is None or rule.needs_expected):
             value = default
-        problems += _differences(value, actual, (name,), rules)
+        problems += comparison.differences(value, actual, (name,))
     missing = [
         Problem((field,), f"should match {clip(rule.value)}, and was not sent")
         for field, rule in rules.items()
@@ -344,51 +407,137 @@ def misfits(
     return problems + missing
 
 
-def _differences(
-    value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
-) -> list[Problem]:
-    rule = _rule(path, rules)
-    if actual is _ABSENT or (value is _ABSENT and (rule or EQUAL).needs_expected):
-        return [Problem(path, _sentence(rule, value, actual))]
-    if rule is None and _has_rules_below(path, rules):
-        inner = _inside(value, actual, path, rules)
-        if inner is not None:
-            return inner
-    if (rule or EQUAL).matches(value, actual):
-        return []
-    return [Problem(path, _sentence(rule, value, actual))]
+def result_differences(expected: Any, actual: Any, rules: Mapping[str, FieldRule]) -> list[Problem]:
+    """Return the places of *actual*, a result as JSON, that differ from *expected*.
 
-
-def _inside(
-    value: Any, actual: Any, path: Path, rules: Mapping[str, FieldRule]
-) -> list[Problem] | None:
-    """Return the differences inside two objects, or inside two lists of equal length.
-
-    Return None if *value* and *actual* are neither.
+    Args:
+        expected: The expected result; `ABSENT` if only the places with a rule are compared.
+        actual: The result.
+        rules: How places are compared, by their paths, as in `misfits`; `*` is the rule of every
+            place without one. With the rule `subset` there, more keys are allowed.
     """
-    steps: list[Any]
-    if isinstance(value, Mapping) and isinstance(actual, Mapping):
-        steps = list(dict.fromkeys([*value, *actual]))
-        pairs = [(value.get(s, _ABSENT), actual.get(s, _ABSENT)) for s in steps]
-    elif isinstance(value, list) and isinstance(actual, list):
-        if len(value) != len(actual):
-            return None
-        steps = list(range(len(value)))
-        pairs = list(zip(value, actual, strict=True))
-    else:
-        return None
-    problems: list[Problem] = []
-    for step, (one, other) in zip(steps, pairs, strict=True):
-        here = (*path, step)
-        rule = _rule(here, rules)
-        if rule is None or rule.kind != "any":
-            problems += _differences(one, other, here, rules)
+    rest = rules.get("*", EQUAL)
+    if expected is ABSENT:
+        rest = FieldRule("any")
+    comparison = Comparison(rules, rest, verb="returned", is_by_place=True)
+    problems = comparison.differences(expected, actual, ())
+    for path, rule in rules.items():
+        # An item of a list may be missing because the list is empty
+        if path not in ("*", *comparison.met) and "[" not in path and rule.kind != "any":
+            problems.append(Problem((path,), "there is a rule for it, and it was not returned"))
     return problems
 
 
-def _rule(path: Path, rules: Mapping[str, FieldRule]) -> FieldRule | None:
-    exact = Problem(path, "").where
-    return rules.get(exact) or rules.get(_pattern(path))
+# Of these, a difference is that of one part
+_BY_PART = frozenset({"equal", "approx", "subset", "type", "times", "ids"})
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two values are compared: by the rule of each place."""
+
+    rules: Mapping[str, FieldRule]
+    rest: FieldRule = EQUAL
+    """The rule of each place without one."""
+    verb: str = "sent"
+    """What was done with the value that is judged."""
+    is_by_place: bool = False
+    """Whether each part of a value that differs is a problem; else the value is one."""
+    met: set[str] = field(default_factory=set)
+    """The paths of the rules that were used."""
+
+    def differences(self, value: Any, actual: Any, path: Path) -> list[Problem]:
+        """Return how *actual*, at *path*, differs from *value*; both may be `ABSENT`."""
+        rule = self.rule_of(path)
+        used = rule or self.rest
+        if actual is ABSENT or (value is ABSENT and used.needs_expected):
+            return [Problem(path, self._sentence(rule, value, actual))]
+        is_open = self.is_by_place and self.rest.kind in _BY_PART
+        if rule is None and (is_open or self._has_rules_below(path)):
+            inner = self._inside(value, actual, path)
+            if inner is not None:
+                return inner
+        if used.matches(value, actual):
+            return []
+        return [Problem(path, self._sentence(used, value, actual))]
+
+    def _inside(self, value: Any, actual: Any, path: Path) -> list[Problem] | None:
+        """Return the differences inside two objects, or inside two lists of equal length.
+
+        Return None if *value* and *actual* are neither.
+        """
+        if isinstance(actual, Mapping) and (value is ABSENT or isinstance(value, Mapping)):
+            return self._in_objects({} if value is ABSENT else value, actual, path)
+        if not isinstance(actual, list):
+            return None
+        if value is ABSENT:
+            value = [ABSENT] * len(actual)
+        if not isinstance(value, list) or len(value) != len(actual):
+            return None
+        # The items of a subset may stand anywhere
+        if self.rest.kind == "subset" and not self._has_rules_below(path):
+            return None
+        problems: list[Problem] = []
+        for step, (one, other) in enumerate(zip(value, actual, strict=True)):
+            problems += self._at(one, other, (*path, step))
+        return problems
+
+    def _in_objects(
+        self, value: Mapping[str, Any], actual: Mapping[str, Any], path: Path
+    ) -> list[Problem]:
+        problems: list[Problem] = []
+        for step in dict.fromkeys([*value, *actual]):
+            here = (*path, step)
+            is_extra = step not in value and self.rest.kind in ("subset", "any")
+            if is_extra and self.rule_of(here) is None and not self._has_rules_below(here):
+                continue
+            problems += self._at(value.get(step, ABSENT), actual.get(step, ABSENT), here)
+        return problems
+
+    def _at(self, value: Any, actual: Any, path: Path) -> list[Problem]:
+        rule = self.rule_of(path)
+        if rule is not None and rule.kind == "any":
+            return []
+        return self.differences(value, actual, path)
+
+    def rule_of(self, path: Path) -> FieldRule | None:
+        """Return the rule of the place *path*; None if it has none of its own."""
+        for field_name in (Problem(path, "").where, _pattern(path)):
+            if field_name in self.rules:
+                self.met.add(field_name)
+                return self.rules[field_name]
+        return None
+
+    def _has_rules_below(self, path: Path) -> bool:
+        if not path:
+            return any(name != "*" for name in self.rules)
+        heads = {Problem(path, "").where, _pattern(path)}
+        return any(
+            name.startswith((f"{head}.", f"{head}[")) for name in self.rules for head in heads
+        )
+
+    def _sentence(self, rule: FieldRule | None, target: Any, actual: Any) -> str:
+        returned = f"was not {self.verb}"
+        if actual is not ABSENT:
+            returned = f"{clip(actual)} was {self.verb}"
+        if target is ABSENT and (rule is None or rule.needs_expected):
+            return f"nothing was expected, and {returned}"
+        if rule is None or rule.kind == "equal":
+            if isinstance(target, str) and isinstance(actual, str):
+                target, actual, line = _first_difference(target, actual)
+                return f"{line}{clip(target)} was expected, and {clip(actual)} was {self.verb}"
+            return f"{clip(target)} was expected, and {returned}"
+        value = rule.value if target is ABSENT else target
+        return f"{clip(value)} was expected ({rule.kind}), and {returned}"
+
+
+def _first_difference(expected: str, actual: str) -> tuple[str, str, str]:
+    """Return the lines of two strings that differ first, and which line that is, if it is not the only one."""
+    pairs = zip_longest(expected.splitlines(), actual.splitlines(), fillvalue="")
+    for number, (one, other) in enumerate(pairs, 1):
+        if one != other and max(len(expected), len(actual)) > _SHORT:
+            return one, other, f"line {number}: "
+    return expected, actual, ""
 
 
 def _pattern(path: Path) -> str:
@@ -400,23 +549,6 @@ def _pattern(path: Path) -> str:
         else:
             pattern += f".{part}"
     return pattern.removeprefix(".")
-
-
-def _has_rules_below(path: Path, rules: Mapping[str, FieldRule]) -> bool:
-    heads = {Problem(path, "").where, _pattern(path)}
-    return any(field.startswith((f"{head}.", f"{head}[")) for field in rules for head in heads)
-
-
-def _sentence(rule: FieldRule | None, target: Any, actual: Any) -> str:
-    sent = "was not sent"
-    if actual is not _ABSENT:
-        sent = f"{clip(actual)} was sent"
-    if target is _ABSENT and (rule is None or rule.needs_expected):
-        return f"nothing was expected, and {sent}"
-    if rule is None or rule.kind == "equal":
-        return f"{clip(target)} was expected, and {sent}"
-    value = rule.value if target is _ABSENT else target
-    return f"{clip(value)} was expected ({rule.kind}), and {sent}"
 
 
 def paired(

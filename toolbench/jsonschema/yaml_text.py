@@ -56,6 +56,9 @@ class _Dumper(yaml.SafeDumper):
         style = None
         if "\x85" in text:
             style = '"'
+        elif "\n" in text.strip("\n"):
+            # A block, as a user would write lines; where that is not possible, PyYAML quotes them
+            style = "|"
         return self.represent_scalar(f"{_TAG}str", text, style=style)
 
 

@@ -2,16 +2,18 @@
 
 import json
 import re
+import shlex
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 # Their names are imported with their first use
-from toolbench import evals, export, llm
+from toolbench import checks, evals, export, llm
 from toolbench.errors import did_you_mean
 from toolbench.files import write_named
 from toolbench.jsonschema.node import Node
@@ -40,6 +42,8 @@ from toolbench.magics.tool_magics import OUT, YES, newest, tell_if_outdated
 from toolbench.runs.history import ListedRuns, history
 from toolbench.runs.kernel import has_kernel
 from toolbench.runs.perform import perform
+from toolbench.runs.record import RunRecord
+from toolbench.values import clip
 from toolbench.widgets.live_view import announced
 from toolbench.wording import counted
 
@@ -172,6 +176,25 @@ def _sweep(magics: ToolsMagics, options: Namespace) -> Any:
     return None
 
 
+def _check(magics: ToolsMagics, options: Namespace) -> Any:
+    if options.add:
+        return _added(options.file, options.add, options.name)
+    if options.name:
+        msg = "--name is the name of the check that --add adds."
+        raise UsageError(msg)
+    return checks.Checks.read(options.file).run(confirm=not options.yes)
+
+
+def _added(file: str, number: int, name: str) -> str:
+    from toolbench.checks.check_file import CheckFile  # noqa: PLC0415 - only for a check
+    from toolbench.checks.checks import check_of  # noqa: PLC0415 - the same
+
+    record = _record(number)
+    path = Path(file).expanduser()
+    check = CheckFile(path).add(check_of(record, name))
+    return f"{path}: the check {clip(check.name, 100)} was added. %tools check {shlex.quote(file)} runs all."
+
+
 def _cells(text: str) -> list[int]:
     try:
         return [int(number) for number in text.split(",")]
@@ -222,11 +245,16 @@ def _history(magics: ToolsMagics, options: Namespace) -> Any:
     return listed
 
 
-def _again(number: int) -> Any:
+def _record(number: int) -> RunRecord:
     record = history().find(number)
     if record is None:
         msg = f"There is no run {number}: %tools history shows the last ones."
         raise UsageError(msg)
+    return record
+
+
+def _again(number: int) -> Any:
+    record = _record(number)
     run = record.again("magic")
     tell_if_outdated(run.tool)
     return perform(run)
@@ -348,6 +376,16 @@ TOOLS = Family(
                 YES,
             ),
         ),
+        "check": Command(
+            "run the checks of a file, or add one to it",
+            _check,
+            (
+                Argument("file", help="a file of checks, NAME.checks.yaml"),
+                Argument("--add", type=int, metavar="N", help="add run number N of the history"),
+                Argument("--name", default="", metavar="NAME", help="the name of what --add adds"),
+                YES,
+            ),
+        ),
         "export": Command(
             "write tools as a package that can be installed",
             _export,
@@ -390,6 +428,8 @@ TOOLS = Family(
         "%tools schema split_bill openai",
         "%tools lint",
         "%tools sweep split_bill total=80..90 people=[2,4]",
+        "%tools check bills.checks.yaml --add 12",
+        "%tools check bills.checks.yaml",
         "%tools export split_bill add_tip --to bills",
         "%tools history 5",
         "%tools history tool:split_bill failed",

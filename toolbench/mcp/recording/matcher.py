@@ -10,7 +10,6 @@ The requests that open a connection (`HANDSHAKE`) match with any parameters, bec
 parameters name the version of the client.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from json import dumps
@@ -19,10 +18,9 @@ from typing import Any
 from toolbench.errors import did_you_mean
 from toolbench.mcp.recording.tape import Exchange
 from toolbench.redaction import split_at_marks
-from toolbench.values import clip
+from toolbench.values import DATE_TIME, clip
 
 HANDSHAKE = frozenset({"initialize", "server/discover"})
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 # Characters quoted of a value
 _MAX_VALUE = 200
 # Differences shown
@@ -141,7 +139,7 @@ def _is_time_place(recorded: Any, now: Any) -> bool:
     if _is_secret_place(recorded, now):
         return True
     both = isinstance(recorded, str) and isinstance(now, str)
-    return both and bool(_TIME.fullmatch(recorded) and _TIME.fullmatch(now))
+    return both and bool(DATE_TIME.fullmatch(recorded) and DATE_TIME.fullmatch(now))
 
 
 RULES: Mapping[str, Same] = {"secrets": _is_secret_place, "times": _is_time_place}

@@ -1,0 +1,13 @@
+"""Checks: calls of tools with what is expected of their results, in a file, for a notebook and CI."""
+
+from typing import TYPE_CHECKING
+
+from toolbench.lazy import public_names
+
+if TYPE_CHECKING:
+    from toolbench.checks.check import Check as Check
+    from toolbench.checks.checks import Checks as Checks
+    from toolbench.checks.report import CheckReport as CheckReport
+    from toolbench.checks.report import CheckResult as CheckResult
+
+__getattr__, __dir__, __all__ = public_names(__name__)

@@ -1,0 +1,323 @@
+"""A check: a call of a tool, what is expected of its result, and how a result differs from that."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from toolbench.core.coercion import ResultObservation
+from toolbench.core.content import TextContent
+from toolbench.core.schema import Observation
+from toolbench.errors import CaseError, Problem, SchemaError, ToolbenchError
+from toolbench.evals.match import ABSENT, LOOSE, FieldRule, loosened, result_differences, rules_of
+from toolbench.jsonschema.problems import pydantic_problems
+from toolbench.jsonschema.validate import SchemaValidator
+from toolbench.mcp.results import MCPObservation
+from toolbench.redaction import MARK
+from toolbench.redaction.detect import BY_NAMES
+from toolbench.values import as_sent, clip, is_json, json_text, plain
+
+# Characters of the arguments or the result of a check
+_LONGEST = 100_000
+# Differences that are listed
+_MOST = 50
+# The fields that every observation has
+_OWN = frozenset({*Observation.model_fields, "kind"})
+
+
+class Expectation(BaseModel):
+    """What a check expects; what is left out is not looked at, but failures and warnings are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    result: Any = None
+    """The data of the result as JSON; see `result_of`."""
+    text: str | None = None
+    """The text of the result."""
+    match: str | dict[str, Any] = Field(default_factory=dict)
+    """How places of the result are compared, by their paths, as in `Case`; also the rules
+    "type", {"type": "integer"}, "times" and "ids". A rule alone is for the whole result."""
+    loosen: list[Literal["times", "ids"]] = Field(default_factory=list)
+    """What may differ everywhere: any date-time is as good as another, any UUID or hash as another."""
+    json_schema: bool | dict[str, Any] | None = Field(default=None, alias="schema")
+    """A JSON Schema that the result fits."""
+    error: bool | str = False
+    """Whether the tool fails; a string is a regular expression that its text has."""
+    warnings: bool = False
+    """Whether warnings about a server's answer are allowed."""
+    seconds: Annotated[float, Field(gt=0)] | None = None
+    """How long the call may take."""
+
+    @property
+    def expected(self) -> Any:
+        """The expected result, or text; `ABSENT` if there is neither."""
+        if "result" in self.model_fields_set:
+            return self.result
+        if self.text is not None:
+            return self.text
+        return ABSENT
+
+    @cached_property
+    def rules(self) -> dict[str, FieldRule]:
+        """The rules of `match` by their paths.
+
+        Raises:
+            CaseError: If one is not a rule.
+        """
+        match = self.match
+        if isinstance(match, str):
+            match = {"*": match}
+        return rules_of(match)
+
+    @cached_property
+    def validator(self) -> SchemaValidator | None:
+        """The validator of `schema`; None if there is none.
+
+        Raises:
+            SchemaError: If it is not a JSON Schema.
+        """
+        if self.json_schema is None:
+            return None
+        return SchemaValidator(self.json_schema)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A call of a tool with what is expected of its result.
+
+    Raises:
+        CaseError: If a part of it cannot be used; the message names the check and the part.
+
+    Examples:
+        >>> check = Check("adds", "add", arguments={"a": 1, "b": 2}, expect={"result": 3})
+        >>> from toolbench import tool
+        >>> @tool
+        ... def add(a: int, b: int) -> int:
+        ...     "Add two numbers."
+        ...     return a + b
+        >>> check.problems(add(a=1, b=3))
+        [Problem(path=(), message='3 was expected, and 4 was returned')]
+    """
+
+    name: str
+    """What it says of the tool; each check of a file has another name."""
+    tool: str
+    """`SERVER.TOOL`, `MODULE:TOOL`, or the name of a tool of the notebook."""
+    arguments: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
+    answers: Sequence[Any] = field(default=(), kw_only=True, repr=False)
+    """The answers to the questions of the call, in turn, as `answering` takes them."""
+    expect: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
+    """What is expected; see `Expectation`. Without anything: that it succeeds without a warning."""
+
+    def __post_init__(self) -> None:
+        for part in ("name", "tool"):
+            value = getattr(self, part)
+            if not isinstance(value, str) or not value.strip():
+                msg = f"The {part} of a check is a string that says something, not {clip(value)}."
+                raise CaseError(msg)
+        object.__setattr__(self, "arguments", plain(as_sent(dict(self.arguments))))
+        object.__setattr__(self, "answers", tuple(self.answers))
+        try:
+            self._check()
+        except ValidationError as error:
+            problem = str(pydantic_problems(error, Expectation.model_fields)[0])
+            msg = f"The check {clip(self.name)} cannot be used: expect.{problem.rstrip('.')}."
+            raise CaseError(msg) from None
+        except (CaseError, SchemaError) as error:
+            msg = f"The check {clip(self.name)} cannot be used: {error}"
+            raise CaseError(msg) from None
+
+    def _check(self) -> None:
+        rules = self.expectation.rules
+        wanting = [path or "*" for path, rule in rules.items() if rule.needs_expected]
+        if wanting and self.expectation.expected is ABSENT:
+            msg = (
+                f"The rule for {wanting[0]} compares with a `result` or `text`, and there is none."
+            )
+            raise CaseError(msg)
+        if isinstance(self.expectation.error, str):
+            FieldRule.of({"regex": self.expectation.error})
+        # Made once, before anything is called
+        _ = self.expectation.validator
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """What is expected, read."""
+        return Expectation.model_validate(dict(self.expect))
+
+    def problems(self, observation: Observation, seconds: float | None = None) -> list[Problem]:
+        """Return how *observation*, which took *seconds*, differs from what is expected.
+
+        Args:
+            observation: The result of the call.
+            seconds: How long the call took; None if that is not known.
+        """
+        wanted = self.expectation
+        problems = self._failure(observation)
+        if not problems:
+            problems = self._differences(observation)
+        asides = [*observation._asides]
+        if asides and not wanted.warnings:
+            problems.append(Problem((), f"a warning: {' '.join(asides)}"))
+        if wanted.seconds is not None and seconds is not None and seconds > wanted.seconds:
+            text = f"it took {seconds:.3g} s, and at most {wanted.seconds:g} s were expected"
+            problems.append(Problem((), text))
+        return problems
+
+    def _failure(self, observation: Observation) -> list[Problem]:
+        """Return the problem if the tool failed and should not have, or the other way round."""
+        error = self.expectation.error
+        if observation.is_error and not error:
+            return [Problem((), f"it failed: {observation.text}")]
+        if error and not observation.is_error:
+            return [Problem((), "it should have failed, and succeeded")]
+        if isinstance(error, str):
+            rule = FieldRule.of({"regex": error})
+            if not rule.matches(None, observation.text):
+                text = (
+                    f"its error should match {clip(error)}, and was {clip(observation.text, 200)}"
+                )
+                return [Problem((), text)]
+        return []
+
+    def _differences(self, observation: Observation) -> list[Problem]:
+        wanted = self.expectation
+        actual = result_of(observation)
+        is_of_text = "result" not in wanted.model_fields_set and wanted.text is not None
+        if actual is ABSENT or is_of_text:
+            actual = observation.text
+        problems = []
+        if wanted.expected is not ABSENT or wanted.rules:
+            expected = wanted.expected
+            if wanted.loosen:
+                actual = loosened(actual, wanted.loosen)
+                expected = expected if expected is ABSENT else loosened(expected, wanted.loosen)
+            try:
+                problems = result_differences(expected, actual, wanted.rules)[:_MOST]
+            except RecursionError:
+                problems = [Problem((), "it is nested too deeply to be compared")]
+        if wanted.validator is not None:
+            problems += wanted.validator.problems(actual)
+        return problems
+
+    @classmethod
+    def of_result(
+        cls,
+        name: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        observation: Observation,
+        *,
+        answers: Sequence[Any] = (),
+    ) -> "Check":
+        """Return a check that expects what was returned; what always differs is loosened.
+
+        Args:
+            name: Its name.
+            tool: The address of the tool; see `tool`.
+            arguments: The arguments of the call.
+            observation: What it returned, without secrets.
+            answers: The answers to its questions.
+
+        Raises:
+            CaseError: If the check would have a secret, or be too long.
+        """
+        check = cls(name, tool, arguments=arguments, answers=answers)
+        sent = json_text([check.arguments, check.answers])
+        hidden = BY_NAMES.hide(check.arguments)[0]
+        if MARK in sent or hidden != check.arguments:
+            msg = (
+                f"No check was made of {tool}: its arguments have a secret, which no file keeps. Let "
+                "the tool take it by `secret(...)`, or a server from its environment."
+            )
+            raise CaseError(msg)
+        made = check.accepting(observation)
+        size = max(len(sent), len(json_text(made.expect)))
+        if size > _LONGEST:
+            msg = f"No check was made of {tool}: it would have {size:,} characters; {_LONGEST:,} are the most."
+            raise CaseError(msg)
+        return made
+
+    def accepting(self, observation: Observation) -> "Check":
+        """Return the check that expects what *observation* has; its rules and limits stay."""
+        wanted = self.expectation
+        data = result_of(observation)
+        seen: dict[str, Any] = {"result": data}
+        if data is ABSENT or observation.is_error:
+            seen = {"text": observation.text}
+        if observation.is_error:
+            seen["error"] = wanted.error or True
+        # Where the user has them, the keys that stay keep their place
+        expect = {}
+        for key, value in self.expect.items():
+            if key in seen:
+                expect[key] = seen[key]
+            elif key not in ("result", "text", "error"):
+                expect[key] = value
+        expect |= seen
+        if observation._asides:
+            expect["warnings"] = True
+        text = json_text(expect)
+        loose: list[str] = [*wanted.loosen]
+        for name, pattern in LOOSE.items():
+            if name not in loose and pattern.search(text):
+                loose.append(name)
+        if loose:
+            expect["loosen"] = loose
+        return replace(self, expect=expect)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as JSON data, without empty fields."""
+        whole = {
+            "name": self.name,
+            "tool": self.tool,
+            "arguments": dict(self.arguments),
+            "answers": plain(list(self.answers)),
+            "expect": dict(self.expect),
+        }
+        return {key: value for key, value in whole.items() if value}
+
+
+def result_of(observation: Observation) -> Any:
+    """Return the result in *observation*, of a record, as JSON; `ABSENT` if it is text alone.
+
+    It is the data of the result. Content that is not text is a list of its parts, an image by a
+    digest. The result of an OpenHands tool is its fields.
+    """
+    is_text = all(isinstance(item, TextContent) for item in observation.content)
+    if isinstance(observation, ResultObservation | MCPObservation):
+        data = ABSENT
+        if is_text or getattr(observation, "structured", None) is not None:
+            data = _data_of(observation)
+        if data is ABSENT and not is_text:
+            return [_part(item) for item in observation.content]
+        return data
+    fields = plain({key: value for key, value in observation if key not in _OWN})
+    return fields or ABSENT
+
+
+def _data_of(observation: ResultObservation | MCPObservation) -> Any:
+    try:
+        data = observation.data
+    except ToolbenchError:
+        # Not kept: a long table, a Python object
+        return ABSENT
+    if data is None and observation.text:
+        return ABSENT
+    if not is_json(data):
+        data = plain(as_sent(data))
+    if isinstance(data, str) and data == observation.text:
+        return ABSENT
+    return data
+
+
+def _part(item: Any) -> Any:
+    if isinstance(item, TextContent):
+        return item.text
+    digest = sha256(json_text(plain(item)).encode()).digest()
+    # Not as hexadecimal digits: they would look like an id
+    return f"{type(item).__name__} sha256 {urlsafe_b64encode(digest).decode()}"

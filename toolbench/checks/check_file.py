@@ -1,0 +1,133 @@
+"""The file of checks, `NAME.checks.yaml`: read, and changed so that the comments of its users stay."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from toolbench.checks.check import Check
+from toolbench.errors import CaseError
+from toolbench.evals.entry_file import EntryFile, appended, changed_in, head_of
+from toolbench.jsonschema.problems import pydantic_problems
+from toolbench.jsonschema.yaml_text import write_yaml
+from toolbench.values import clip
+
+ENDING = ".checks.yaml"
+# Bytes of a file
+_LARGEST = 2_000_000
+_HEAD = "# Calls with what is expected of their results. Run them: %tools check FILE, toolbench check FILE, pytest\n"
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    tool: str
+    arguments: dict[str, Any] = {}
+    answers: list[Any] = []
+    expect: dict[str, Any] = {}
+
+
+class _Contents(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    checks: list[_Entry]
+
+
+class CheckFile(EntryFile):
+    """A file of checks."""
+
+    def __init__(self, path: Path) -> None:
+        """Use the file *path*; nothing is read yet."""
+        super().__init__(path, _LARGEST, "check")
+
+    def read(self) -> list[Check]:
+        """Return the checks, none if there is no file.
+
+        Raises:
+            CaseError: If the file cannot be read, or has anything else.
+        """
+        return self._parsed(self.text())
+
+    def add(self, check: Check) -> Check:
+        """Add *check* at the end; if its name is taken, a number is added to it.
+
+        Returns:
+            The check as it is in the file.
+
+        Raises:
+            CaseError: If the file cannot be read or written; it stays as it was.
+        """
+        added = [check]
+        self.change(partial(self._longer, added))
+        return added[0]
+
+    def _longer(self, added: list[Check], text: str) -> str:
+        checks = self._parsed(text)
+        names, number = {each.name for each in checks}, 1
+        check = added[0]
+        while check.name in names:
+            number += 1
+            check = Check(**{**added[0].to_dict(), "name": f"{added[0].name} {number}"})
+        added[0] = check
+        wanted = [*checks, check]
+        if not checks:
+            return head_of(text) + text_of(wanted, has_head=bool(text.strip()))
+        longer = appended(text, check.to_dict(), lambda made: self._is(made, wanted))
+        return longer or head_of(text) + text_of(wanted, has_head=True)
+
+    def replace(self, check: Check) -> None:
+        """Put what *check* expects in the place of what the check of its name expects.
+
+        Raises:
+            CaseError: If there is none, or the file cannot be read or written; it stays as it was.
+        """
+        self.change(partial(self._with, check))
+
+    def _with(self, check: Check, text: str) -> str:
+        checks = self._parsed(text)
+        names = [each.name for each in checks]
+        if check.name not in names:
+            self.refuse(f"it has no check {clip(check.name)} any more")
+        place = names.index(check.name)
+        wanted = [*checks[:place], check, *checks[place + 1 :]]
+        made = changed_in(text, ("checks", place), checks[place].to_dict(), check.to_dict())
+        if made and self._is(made, wanted):
+            return made
+        return head_of(text) + text_of(wanted, has_head=True)
+
+    def _is(self, text: str, checks: list[Check]) -> bool:
+        try:
+            return self._parsed(text) == checks
+        except CaseError:
+            return False
+
+    def _parsed(self, text: str) -> list[Check]:
+        data = self.data(text)
+        if data is None:
+            return []
+        try:
+            entries = _Contents.model_validate(data).checks
+        except ValidationError as error:
+            self.refuse(str(pydantic_problems(error)[0]).rstrip("."))
+        checks = list[Check]()
+        for entry in entries:
+            try:
+                checks.append(Check(**entry.model_dump()))
+            except CaseError as error:
+                self.refuse(str(error).rstrip("."))
+        names = [check.name for check in checks]
+        if len({*names}) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            self.refuse(f"it has several checks {clip(twice)}: give each another name")
+        return checks
+
+
+def text_of(checks: Sequence[Check], *, has_head: bool = False) -> str:
+    """Return the text of a file with *checks*; it begins with a comment unless it *has_head*."""
+    text = write_yaml({"checks": [check.to_dict() for check in checks]})
+    if has_head:
+        return text
+    return _HEAD + text

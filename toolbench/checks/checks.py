@@ -1,0 +1,245 @@
+"""Several checks: read from a file, and run one after another."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from os import PathLike, fspath
+from pathlib import Path
+from time import perf_counter
+from typing import Any, overload
+
+from toolbench.checks.check import Check
+from toolbench.checks.check_file import CheckFile, text_of
+from toolbench.checks.report import CheckReport, CheckResult, State
+from toolbench.core.registry import find_tool
+from toolbench.core.tool import ToolDefinition, after_reload
+from toolbench.core.tool_names import ToolAddress, tool_at
+from toolbench.core.user_modules import module_of
+from toolbench.errors import (
+    CaseError,
+    Problem,
+    ToolbenchError,
+    ToolNotFoundError,
+    did_you_mean,
+)
+from toolbench.evals.consent import ask_for_all
+from toolbench.files import write_named
+from toolbench.mcp.client import MCPClient
+from toolbench.runs.perform import perform
+from toolbench.runs.questions import Answer, answering
+from toolbench.runs.record import RunRecord, is_lost, recorded
+from toolbench.runs.run import Run, run_here
+from toolbench.values import clip, plain
+
+AnyTool = ToolDefinition[Any, Any]
+
+
+class Checks(Sequence[Check]):
+    """Checks in the order in which they run."""
+
+    def __init__(self, checks: Iterable[Check], file: CheckFile | None = None) -> None:
+        """Take *checks*; *file* is where they are from."""
+        self._checks = tuple(checks)
+        self.file = file
+        """The file that they were read from; None if they were not."""
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> "Checks":
+        """Read the file *path*.
+
+        Raises:
+            CaseError: If there is no such file, or it cannot be used.
+        """
+        file = CheckFile(Path(fspath(path)).expanduser())
+        if not file.path.exists():
+            msg = f"There is no file {str(file.path)!r}."
+            raise CaseError(msg)
+        return cls(file.read(), file)
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the checks to the file *path*.
+
+        Raises:
+            FileError: If the file has other content and *overwrite* is false, or cannot be written.
+        """
+        return write_named(fspath(path), text_of(self), overwrite=overwrite)
+
+    def run(
+        self,
+        tools: Any = None,
+        *,
+        confirm: bool = True,
+        on_result: Callable[[CheckResult], object] | None = None,
+    ) -> CheckReport:
+        """Run the checks one after another, and return what came out. An interrupt ends it.
+
+        The policy holds for each call, and consent is asked once, with the number of calls.
+
+        Args:
+            tools: Where the tools are: an `MCPClient`, or a list of tools. If left out: the tools of
+                the notebook, registered ones, and those of connected servers.
+            confirm: Whether to ask if the policy requires it; False if the user has agreed.
+            on_result: Gets each result as soon as it is there.
+
+        Raises:
+            ConsentError: If consent was needed for several calls, and not given. Nothing was run.
+        """
+        began = perf_counter()
+        found = [_found(check, tools) for check in self._checks]
+        known = [tool for tool in found if isinstance(tool, ToolDefinition)]
+        agreed = frozenset[str]()
+        if confirm:
+            agreed = ask_for_all({tool.name: tool for tool in known}.values(), len(known))
+        results, stopped = list[CheckResult](), None
+        try:
+            for check, tool in zip(self._checks, found, strict=True):
+                if isinstance(tool, ToolDefinition):
+                    is_agreed = not confirm or tool.name in agreed
+                    result = _result(check, tool, is_agreed=is_agreed)
+                else:
+                    result = CheckResult(check, "missing", (Problem((), str(tool)),))
+                results.append(result)
+                if on_result is not None:
+                    on_result(result)
+        except KeyboardInterrupt:
+            stopped = "It was interrupted"
+        return CheckReport(
+            results,
+            planned=len(self._checks),
+            stopped=stopped,
+            seconds=perf_counter() - began,
+            file=self.file,
+        )
+
+    def __repr__(self) -> str:
+        return f"Checks({list(self._checks)!r})"
+
+    @overload
+    def __getitem__(self, index: int) -> Check: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Check, ...]: ...
+    def __getitem__(self, index: int | slice) -> Check | tuple[Check, ...]:
+        return self._checks[index]
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self._checks)
+
+    def __len__(self) -> int:
+        return len(self._checks)
+
+
+def _found(check: Check, tools: Any) -> AnyTool | ToolbenchError:
+    """Return the tool of *check*, or the error that says why there is none."""
+    try:
+        return tool_of(check.tool, tools)
+    except ToolbenchError as error:
+        return error
+
+
+def tool_of(name: str, tools: Any = None) -> AnyTool:
+    """Return the tool that *name*, of a check, means among *tools*; see `Checks.run`.
+
+    Raises:
+        ToolNotFoundError: If there is no such tool.
+        UserModuleError: If its module cannot be imported.
+    """
+    place, colon, variable = name.rpartition(":")
+    if colon:
+        tool: Any = getattr(module_of(place), variable, None)
+        if isinstance(tool, ToolDefinition):
+            return after_reload(tool)
+        msg = f"{place} has no tool {variable!r}."
+        raise ToolNotFoundError(msg)
+    if tools is None:
+        return find_tool(name)
+    if isinstance(tools, MCPClient):
+        return tools.tool(name)
+    listed: list[AnyTool] = list(tools)
+    for each in listed:
+        if each.name == name:
+            return each
+    addressed = tool_at(name, listed)
+    if addressed is None:
+        names = [each.name for each in listed]
+        near = did_you_mean(name, names) or f" There are: {', '.join(names) or 'none'}."
+        msg = f"There is no tool {name!r}.{near}"
+        raise ToolNotFoundError(msg)
+    return addressed
+
+
+def _result(check: Check, tool: AnyTool, *, is_agreed: bool) -> CheckResult:
+    """Make the call of *check*, and judge its result."""
+    run = run_here(tool, dict(check.arguments), "magic")
+    with ExitStack() as undo:
+        if check.answers:
+            server = ToolAddress.of(tool).server or None
+            undo.enter_context(answering(*check.answers, by=server))
+        perform(run, confirm=not is_agreed)
+    return judged(check, run)
+
+
+def judged(check: Check, run: Run) -> CheckResult:
+    """Return the result of *check*, whose call was *run*, without secrets."""
+    observation = recorded(run.outcome, run.secrets.redactor)
+    if run.state == "denied":
+        refused = Problem((), f"it was not run: {observation.text}")
+        return CheckResult(check, "refused", (refused,), run=run)
+    problems = tuple(check.problems(observation, run.seconds))
+    state: State = "passed"
+    if problems:
+        state = "failed"
+    return CheckResult(check, state, problems, run.seconds, observation, run)
+
+
+# Characters of the name that a call gets
+_LONGEST = 80
+
+
+def check_of(record: RunRecord, name: str = "") -> Check:
+    """Return a check that makes the call of *record*, and expects its result.
+
+    Args:
+        record: The record of a run that has ended.
+        name: The name of the check; if left out, the call in short.
+
+    Raises:
+        CaseError: If it cannot be repeated: a secret or a part of it was not kept, or it was stopped.
+    """
+    if record.state not in ("ok", "error") or record.unanswered:
+        msg = f"Run {record.id} of {record.tool} has no result that can be expected again: {record.state}."
+        raise CaseError(msg)
+    if record.lost or is_lost(plain([answer.content for answer in record.answers])):
+        what = ", ".join(record.lost) or "an answer"
+        msg = f"Run {record.id} of {record.tool} cannot be repeated: the history keeps no secret, and not all of {what}."
+        raise CaseError(msg)
+    words = [f"{key}={clip(value, 30)}" for key, value in record.arguments.items()]
+    name = name or " ".join([record.tool, *words])[:_LONGEST]
+    answers = [_preset(answer) for answer in record.answers]
+    return Check.of_result(
+        name, _address_of(record), record.arguments, record.observation, answers=answers
+    )
+
+
+def _preset(answer: Answer) -> Any:
+    """Return *answer* as `answering` and a file take it."""
+    if not answer:
+        return None
+    content = dict(answer.content or {})
+    if not content:
+        return True
+    if [*content] == ["answer"]:
+        return content["answer"]
+    return content
+
+
+def _address_of(record: RunRecord) -> str:
+    """Return the address of the tool of *record*: of a module, if it can be imported from there."""
+    tool = record.definition
+    if isinstance(tool, ToolDefinition) and tool.source == ToolDefinition.source:
+        place = tool.action_type.__module__
+        module = sys.modules.get(place)
+        if place != "__main__" and module is not None:
+            for variable, value in list(vars(module).items()):
+                if value is tool:
+                    return f"{place}:{variable}"
+    return str(record.address or record.tool)

@@ -1,0 +1,184 @@
+"""The report of checks: a row for each, as text, as HTML, as a table and as JUnit XML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolbench.checks.check import Check
+from toolbench.core.schema import Observation
+from toolbench.display.caps import text_line
+from toolbench.display.escape import Html
+from toolbench.display.page import Tone, notice
+from toolbench.display.tables import TableHead, table_html, table_text
+from toolbench.errors import Problem
+from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
+from toolbench.runs.run import Run
+from toolbench.wording import counted, duration
+
+if TYPE_CHECKING:
+    from toolbench.checks.check_file import CheckFile
+
+State = Literal["passed", "failed", "refused", "missing"]
+# Rows of a report as text, and problems of one row
+_ROWS, _PROBLEMS = 100, 20
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What came out of one check."""
+
+    check: Check
+    state: State
+    """passed; failed; refused (by the policy or the user); missing (there is no such tool)."""
+    problems: tuple[Problem, ...] = ()
+    """How the result differs from what was expected."""
+    seconds: float = 0.0
+    """How long the call took."""
+    observation: Observation | None = None
+    """What was returned, without secrets; None if the tool was not run."""
+    run: Run | None = None
+    """The run of the call."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was as expected."""
+        return self.state == "passed"
+
+    @property
+    def error(self) -> str | None:
+        """The problems in one text, each on a line; None if there are none."""
+        if not self.problems:
+            return None
+        lines = [str(problem) for problem in self.problems[:_PROBLEMS]]
+        if len(self.problems) > _PROBLEMS:
+            lines.append(f"and {len(self.problems) - _PROBLEMS:,} more")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON data."""
+        return {
+            "name": self.check.name,
+            "tool": self.check.tool,
+            "state": self.state,
+            "seconds": round(self.seconds, 6),
+            "problems": [{"where": each.where, "message": each.message} for each in self.problems],
+        }
+
+
+class CheckReport(ReportEntries[CheckResult]):
+    """The results of checks, in their order."""
+
+    def __init__(
+        self,
+        results: Sequence[CheckResult],
+        *,
+        planned: int,
+        stopped: str | None = None,
+        seconds: float = 0.0,
+        file: "CheckFile | None" = None,
+    ) -> None:
+        """Make a report of *results*; users get it from `Checks.run`."""
+        super().__init__(
+            results, planned=planned, stopped=stopped, notes=(), seconds=seconds, is_saved=False
+        )
+        self.file = file
+        """The file of the checks, in which a new result is accepted."""
+
+    @cached_property
+    def failures(self) -> list[CheckResult]:
+        """The results of checks that did not pass."""
+        return [result for result in self if not result.passed]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all checks have run, and passed."""
+        return not self.failures and len(self) == self.planned
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: how many checks passed, and in what time."""
+        passed = len(self) - len(self.failures)
+        text = f"{passed:,} of {counted(self.planned, 'check')} passed in {duration(self.seconds)}."
+        if self.stopped is not None:
+            text = f"{text} {self.stopped} after {len(self):,}."
+        return text
+
+    def _table_columns(self) -> dict[str, list[Any]]:
+        return {
+            "check": [result.check.name for result in self],
+            "tool": [result.check.tool for result in self],
+            "state": [result.state for result in self],
+            "seconds": [result.seconds for result in self],
+            "difference": [result.error or "" for result in self],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
+        return {
+            "passed": self.passed,
+            "checks": self.planned,
+            "failed": len(self.failures),
+            "seconds": round(self.seconds, 6),
+            "results": [result.to_dict() for result in self],
+        }
+
+    def to_text(self) -> str:
+        """Return the verdict and the rows as text."""
+        lines = [text_line(self.verdict)]
+        if len(self):
+            lines.append(table_text(shown_results(self, _ROWS), rows=_ROWS))
+        return "\n".join(lines)
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
+        """Return the report as one page that needs no kernel.
+
+        Args:
+            path: A file to which the page is also written.
+            overwrite: Replace a file that has other content.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
+        """
+        return written(page("Checks", checks_html(self)), path, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        return f"<CheckReport: {self.verdict}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": self.to_text(), "text/html": checks_html(self)}
+
+
+def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
+    """Return the first *count* rows as they are shown; None: all."""
+    rows = []
+    for number, result in enumerate(report[:count]):
+        time = ""
+        if result.run is not None:
+            time = duration(result.seconds)
+        row = (number, result.check.name, result.check.tool, result.state, time, result.error or "")
+        rows.append(row)
+    columns = ("check", "tool", "state", "time", "difference")
+    return TableHead(columns, (len(report), len(columns)), tuple(rows))
+
+
+def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Html:
+    """Return *report* as HTML that needs no kernel; shown by a widget, a click on a row sends its number.
+
+    Args:
+        report: The report.
+        rows: How many rows are written.
+        key: The key of the report in `live_results`, where a page gets the other rows.
+    """
+    title = "Checks"
+    if report.file is not None:
+        title = f"Checks of {report.file.path.name}"
+    tone: Tone = "success"
+    if not report.passed:
+        tone = "danger"
+    parts = [heading(title, ""), notice(report.verdict, tone)]
+    if len(report):
+        table = table_html(shown_results(report, rows), rows=rows, key=key)
+        parts.append(scrolled(Html(f"<div data-toolbench-opens>{table}</div>")))
+    return framed(parts)

@@ -1,0 +1,170 @@
+"""A YAML file with a list of entries that users edit too: each change keeps what they wrote beside it."""
+
+import os
+import pathlib
+from collections.abc import Callable, Mapping
+from itertools import takewhile
+from textwrap import indent
+from typing import Any, NoReturn
+
+import yaml
+
+from toolbench.errors import BodyError, CaseError, Path
+from toolbench.files import open_unlinked, write_whole
+from toolbench.jsonschema.yaml_text import on_one_line, read_yaml, write_yaml
+from toolbench.tools.failure_sentence import RunError
+from toolbench.tools.files.locks import file_locks
+from toolbench.values import json_text, plain, same_json
+
+
+class EntryFile:
+    """The file, of a limited size. Each change reads it again under a lock: others may write it too."""
+
+    def __init__(self, path: pathlib.Path, largest: int, entry: str) -> None:
+        """Use the file *path*, of at most *largest* bytes; nothing is read yet.
+
+        *entry* is the word for one of its entries in messages.
+        """
+        self.path = path
+        self._largest = largest
+        self._entry = entry
+
+    def text(self) -> str:
+        """Return what is in the file; an empty string if there is none.
+
+        Raises:
+            CaseError: If the file cannot be read, or is too large.
+        """
+        data = b""
+        try:
+            # To open a pipe would wait for a writer
+            if self.path.is_fifo():
+                self.refuse("it is a pipe, not a file")
+            with open(self.path, "rb", opener=open_unlinked) as file:
+                data = file.read(self._largest + 1)
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            self.refuse(error.strerror or type(error).__name__)
+        if len(data) > self._largest:
+            self.refuse(f"it has more than {self._largest:,} bytes")
+        return data.decode(errors="replace")
+
+    def data(self, text: str, schema: Any = None, path: tuple[str | None, ...] = ()) -> Any:
+        """Return the value of *text*, as `read_yaml` does; None if it is empty.
+
+        Raises:
+            CaseError: If it is not YAML, or has an alias.
+        """
+        try:
+            # A few lines of aliases could stand for more than memory holds; a scan takes long
+            if "*" in text and any(isinstance(each, yaml.AliasToken) for each in yaml.scan(text)):
+                self.refuse("it has an alias: write its value instead")
+            return plain(read_yaml(text, schema or {}, what="it", path=path))
+        except (BodyError, yaml.YAMLError) as error:
+            self.refuse(" ".join(str(error).split()).rstrip("."))
+
+    def change(self, changed: Callable[[str], str]) -> None:
+        """Write what *changed* makes of the text, under a lock.
+
+        Raises:
+            CaseError: If the file cannot be read or written, or becomes too large; it stays as it was.
+        """
+        try:
+            # What exists can be locked
+            os.close(open_unlinked(self.path, os.O_RDWR | os.O_CREAT))
+            with file_locks(self.path.resolve()):
+                text = changed(self.text())
+                if len(text.encode()) > self._largest:
+                    self.refuse(f"with this {self._entry} it has more than {self._largest:,} bytes")
+                write_whole(self.path, text, is_private=False)
+        except RunError as error:
+            raise CaseError(str(error)) from None
+        except OSError as error:
+            msg = f"{self.path.name} cannot be written: {error.strerror}."
+            raise CaseError(msg) from None
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise the error that the file cannot be used, and *why*.
+
+        Raises:
+            CaseError: Always.
+        """
+        msg = f"{self.path.name} cannot be used: {why}."
+        raise CaseError(msg) from None
+
+
+def head_of(text: str) -> str:
+    """Return the lines of comment with which *text* begins."""
+    lines = text.splitlines(keepends=True)
+    return "".join(takewhile(lambda line: line.startswith("#"), lines))
+
+
+def appended(text: str, entry: Mapping[str, Any], is_meant: Callable[[str], bool]) -> str:
+    """Return *text*, which ends with its list, with *entry* after it; "" if no way is what *is_meant*."""
+    written = write_yaml([entry])
+    for prefix in ("", "  "):
+        longer = f"{text.rstrip()}\n{indent(written, prefix)}"
+        if is_meant(longer):
+            return longer
+    return ""
+
+
+def changed_in(text: str, path: Path, old: Any, new: Any) -> str:
+    """Return *text* with *new* in the place of *old*, to which *path* leads; "" if there is no such place.
+
+    Only the parts that differ are written, so that all other lines stay, with their comments.
+    """
+    if same_json(old, new):
+        return text
+    steps: list[str | int] = []
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and [*old] == [*new]:
+        steps = [*new]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        steps = [*range(len(new))]
+    if not steps:
+        return _replaced(text, path, new)
+    for step in steps:
+        text = changed_in(text, (*path, step), old[step], new[step])
+    return text
+
+
+def _replaced(text: str, path: Path, value: Any) -> str:
+    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    for step in path:
+        node = _part(node, step)
+    if node is None:
+        return ""
+    start, end = node.start_mark, node.end_mark
+    # A block ends where the next token begins: the comments before that are not of the block
+    lines = text[start.index : end.index].splitlines(keepends=True)
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    old = "".join(lines)
+    new = _written(value, text[: start.index].rpartition("\n")[2])
+    if old.endswith("\n"):
+        new += "\n"
+    return text[: start.index] + new + text[start.index + len(old) :]
+
+
+def _written(value: Any, before: str) -> str:
+    """Return *value* as YAML; *before* is what stands before it on its line."""
+    margin = len(before) - len(before.lstrip(" -"))
+    if isinstance(value, Mapping | list) and value and margin == len(before):
+        return indent(write_yaml(value), " " * margin).strip()
+    if isinstance(value, str) and "\n" in value:
+        if "{" in before or "[" in before:
+            return json_text(value)
+        return indent(write_yaml([value])[2:], " " * margin).strip()
+    # In brackets: alone, it would have the end of a document
+    return on_one_line([value])[1:-1]
+
+
+def _part(node: Any, step: str | int) -> Any:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+        return node.value[step]
+    if isinstance(node, yaml.MappingNode):
+        for name, part in node.value:
+            if name.value == step:
+                return part
+    return None
