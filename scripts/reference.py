@@ -54,6 +54,7 @@ MODULES = {
     "toolbench.llm.models": None,
     "toolbench.agent": None,
     "toolbench.evals": None,
+    "toolbench.checks": None,
     "toolbench.serving": None,
     "toolbench.export": None,
     "toolbench.agent.tools": (

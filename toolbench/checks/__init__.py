@@ -6,6 +6,7 @@ from toolbench.lazy import public_names
 
 if TYPE_CHECKING:
     from toolbench.checks.check import Check as Check
+    from toolbench.checks.check import Expectation as Expectation
     from toolbench.checks.checks import Checks as Checks
     from toolbench.checks.report import CheckReport as CheckReport
     from toolbench.checks.report import CheckResult as CheckResult
