@@ -72,7 +72,7 @@ MODULES = {
     "toolbench.compat": None,
 }
 COMMANDS = ("new", "lab", "eval", "export", "connect", "doctor")
-SERVER_COMMANDS = ("list", "call", "read", "prompt", "review")
+SERVER_COMMANDS = ("list", "call", "read", "prompt", "review", "check")
 # What is called like a function of Python
 _FUNCTIONS = {"eval": "eval_", "list": "list_"}
 STYLE: ConfigDict = {

@@ -149,6 +149,11 @@ class Check:
         """What is expected, read."""
         return Expectation.model_validate(dict(self.expect))
 
+    @property
+    def is_of_module(self) -> bool:
+        """Whether the tool is imported from a module, and not of a server or the notebook."""
+        return ":" in self.tool
+
     def problems(self, observation: Observation, seconds: float | None = None) -> list[Problem]:
         """Return how *observation*, which took *seconds*, differs from what is expected.
 

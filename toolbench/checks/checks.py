@@ -26,7 +26,7 @@ from toolbench.evals.consent import ask_for_all
 from toolbench.files import write_named
 from toolbench.mcp.client import MCPClient
 from toolbench.runs.perform import perform
-from toolbench.runs.questions import Answer, answering
+from toolbench.runs.questions import Answer, answering, decline
 from toolbench.runs.record import RunRecord, is_lost, recorded
 from toolbench.runs.run import Run, run_here
 from toolbench.values import clip, plain
@@ -69,6 +69,7 @@ class Checks(Sequence[Check]):
         tools: Any = None,
         *,
         confirm: bool = True,
+        attended: bool = True,
         on_result: Callable[[CheckResult], object] | None = None,
     ) -> CheckReport:
         """Run the checks one after another, and return what came out. An interrupt ends it.
@@ -79,6 +80,8 @@ class Checks(Sequence[Check]):
             tools: Where the tools are: an `MCPClient`, or a list of tools. If left out: the tools of
                 the notebook, registered ones, and those of connected servers.
             confirm: Whether to ask if the policy requires it; False if the user has agreed.
+            attended: Whether the user can be asked. Otherwise questions without an answer are declined,
+                and each call that needs consent is refused; the others run.
             on_result: Gets each result as soon as it is there.
 
         Raises:
@@ -88,14 +91,14 @@ class Checks(Sequence[Check]):
         found = [_found(check, tools) for check in self._checks]
         known = [tool for tool in found if isinstance(tool, ToolDefinition)]
         agreed = frozenset[str]()
-        if confirm:
+        if confirm and attended:
             agreed = ask_for_all({tool.name: tool for tool in known}.values(), len(known))
         results, stopped = list[CheckResult](), None
         try:
             for check, tool in zip(self._checks, found, strict=True):
                 if isinstance(tool, ToolDefinition):
                     is_agreed = not confirm or tool.name in agreed
-                    result = _result(check, tool, is_agreed=is_agreed)
+                    result = _result(check, tool, is_agreed=is_agreed, attended=attended)
                 else:
                     result = CheckResult(check, "missing", (Problem((), str(tool)),))
                 results.append(result)
@@ -167,9 +170,11 @@ def tool_of(name: str, tools: Any = None) -> AnyTool:
     return addressed
 
 
-def _result(check: Check, tool: AnyTool, *, is_agreed: bool) -> CheckResult:
+def _result(check: Check, tool: AnyTool, *, is_agreed: bool, attended: bool) -> CheckResult:
     """Make the call of *check*, and judge its result."""
     run = run_here(tool, dict(check.arguments), "magic")
+    if not attended:
+        run.dialogue.asker = decline
     with ExitStack() as undo:
         if check.answers:
             server = ToolAddress.of(tool).server or None

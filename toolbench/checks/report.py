@@ -4,23 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from toolbench.checks.check import Check
+from toolbench.checks.check_file import ENDING, CheckFile
 from toolbench.core.schema import Observation
 from toolbench.display.caps import text_line
 from toolbench.display.escape import Html
 from toolbench.display.page import Tone, notice
 from toolbench.display.tables import TableHead, table_html, table_text
 from toolbench.errors import Problem
+from toolbench.evals.junit import JUnitCase, junit_xml
 from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
 from toolbench.runs.run import Run
 from toolbench.wording import counted, duration
 
-if TYPE_CHECKING:
-    from toolbench.checks.check_file import CheckFile
-
 State = Literal["passed", "failed", "refused", "missing"]
+JUNIT = "toolbench.checks"
+"""The name of reports of checks as JUnit XML."""
 # Rows of a report as text, and problems of one row
 _ROWS, _PROBLEMS = 100, 20
 
@@ -77,7 +78,7 @@ class CheckReport(ReportEntries[CheckResult]):
         planned: int,
         stopped: str | None = None,
         seconds: float = 0.0,
-        file: "CheckFile | None" = None,
+        file: CheckFile | None = None,
     ) -> None:
         """Make a report of *results*; users get it from `Checks.run`."""
         super().__init__(
@@ -143,11 +144,46 @@ class CheckReport(ReportEntries[CheckResult]):
         """
         return written(page("Checks", checks_html(self)), path, overwrite=overwrite)
 
+    def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
+        """Return the report as JUnit XML, for a CI; a check that did not run is an error there.
+
+        Args:
+            path: A file to which the XML is also written.
+            overwrite: Replace a file that has other content.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
+        """
+        return written(junit_xml(junit_cases(self), JUNIT), path, overwrite=overwrite)
+
     def __repr__(self) -> str:
         return f"<CheckReport: {self.verdict}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": self.to_text(), "text/html": checks_html(self)}
+
+
+def junit_cases(report: CheckReport) -> list[JUnitCase]:
+    """Return the test cases of *report*, for JUnit XML, in a suite called like its file."""
+    suite, cases = "checks", []
+    if report.file is not None:
+        suite = report.file.path.name.removesuffix(ENDING)
+    for result in report:
+        error = failure = None
+        if result.state == "failed":
+            failure = str(result.problems[0])
+        elif not result.passed:
+            error = result.error
+        case = JUnitCase(
+            suite=suite,
+            name=result.check.name,
+            seconds=result.seconds,
+            error=error,
+            failure=failure,
+            details=(result.error or "").splitlines(),
+        )
+        cases.append(case)
+    return cases
 
 
 def shown_results(report: CheckReport, count: int | None = None) -> TableHead:

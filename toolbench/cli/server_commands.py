@@ -1,14 +1,16 @@
-"""The commands about servers: `list`, `call`, `read`, `prompt` and `review`.
+"""The commands about servers: `list`, `call`, `read`, `prompt`, `review` and `check`.
 
 They are commands of `app`; what they print and exit with is said in `terminal` and `exit_codes`.
 """
 
+import gc
 import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
@@ -16,6 +18,7 @@ from cyclopts import App, Parameter
 from toolbench.cli.exit_codes import ExitCode
 from toolbench.cli.server_source import (
     OPTION,
+    WEB,
     Source,
     chosen,
     connected,
@@ -71,6 +74,7 @@ def add_to(app: App) -> None:
         (read, "read", None, "[SERVER] URI"),
         (prompt, "prompt", None, "SERVER.NAME [KEY=VALUE...]"),
         (review, "review", None, "[SERVER]"),
+        (check, "check", None, "FILE..."),
     ):
         usage = f"Usage: toolbench {name} [{SOURCES}] {words} [-- COMMAND...]"
         app.command(command, name=name, alias=alias, group=GROUP, usage=usage)
@@ -225,6 +229,56 @@ def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
             "cost": facts.cost.tokens,
             "concerns": facts.concerns,
         }
+
+
+@_answers
+def check(
+    *words: str,
+    source: Source = NOWHERE,
+    yes: Annotated[bool, OPTION] = False,
+    only: Annotated[tuple[str, ...], OPTION] = (),
+    junit: Path | None = None,
+    overwrite: Annotated[bool, OPTION] = False,
+    program: Program = (),
+) -> Outcome:
+    """Make the calls of files of checks, and compare what they return with what is expected.
+
+    Only servers that the checks name are connected; a tool `MODULE:TOOL` needs none. The exit code is 1 if a
+    result differs, and another one if a check could not run.
+
+    Example: `toolbench check library.checks.yaml --config mcp.json | jq '.results[] | select(.state != "passed")'`
+
+    Args:
+        words: Files of checks, `NAME.checks.yaml`.
+        yes: Say yes in advance to calls that may delete or overwrite something.
+        only: The name of a check; repeat it for more. The others do not run.
+        junit: The file for a JUnit XML report.
+        overwrite: Replace the file of `--junit` if it exists.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+    from toolbench.cli.server_checks import (  # noqa: PLC0415 - they bring much
+        checks_in,
+        need_servers,
+        run_checks,
+        servers_named,
+    )
+    from toolbench.files import check_free  # noqa: PLC0415 - the same
+
+    if junit is not None and not overwrite:
+        check_free(junit)
+    files = words
+    if words and words[0].startswith(WEB):
+        files = words[1:]
+    checks = checks_in(files, only)
+    run = partial(run_checks, checks, is_agreed=yes, junit=junit, overwrite=overwrite)
+    if not need_servers(checks):
+        # As `connected` does
+        gc.enable()
+        return run(None)
+    entries, _ = servers_of(source, program, words)
+    with connected(servers_named(checks, entries), source) as client:
+        return run(client)
 
 
 @_answers

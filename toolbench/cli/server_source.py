@@ -30,7 +30,8 @@ _WAYS = (
     "  URL                 as the first word: http://127.0.0.1:8000/mcp\n"
     "  -- COMMAND ARG...   a command that starts it, at the end of the line"
 )
-_WEB = ("http://", "https://")
+WEB = ("http://", "https://")
+"""How the URL of a server begins."""
 
 
 @Parameter(name="*", group="Where the servers are")
@@ -80,7 +81,7 @@ def servers_of(
         msg = f"Give one source of servers, not {' and '.join(named)}."
         raise CommandError(msg)
     url = ""
-    if not named and rest and rest[0].startswith(_WEB):
+    if not named and rest and rest[0].startswith(WEB):
         url = rest.pop(0)
     elif not named and is_discovering and rest:
         _check_options(source, is_file=True, is_command=False, is_url=False)
