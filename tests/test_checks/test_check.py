@@ -118,6 +118,19 @@ def test_what_was_seen_is_expected():
     assert check.expect["loosen"] == ["times", "ids"]
 
 
+def test_what_is_accepted_passes():
+    """The limits of the user stay, and the rules that the new result fits."""
+    expect = {
+        "match": {"total": {"type": "string"}, "at": "times"},
+        "result": {"at": "2020-01-01T00:00:00Z"},
+        "schema": {"required": ["items"]},
+        "seconds": 1,
+    }
+    accepted = Check("c", "orders", expect=expect).accepting(run_tool(orders))
+    assert accepted.problems(run_tool(orders), 0.5) == []
+    assert [*accepted.expect] == ["result", "schema", "seconds", "loosen"]
+
+
 @pytest.mark.parametrize(
     ("parts", "words"),
     [

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from toolbench.core.coercion import ResultObservation
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation
+from toolbench.display.caps import shorten
 from toolbench.errors import CaseError, Problem, SchemaError, ToolbenchError
 from toolbench.evals.match import ABSENT, LOOSE, FieldRule, loosened, result_differences, rules_of
 from toolbench.jsonschema.problems import pydantic_problems
@@ -23,6 +24,8 @@ from toolbench.values import as_sent, clip, is_json, json_text, plain
 
 # Characters of the arguments or the result of a check
 _LONGEST = 100_000
+# Characters of an error or a warning in a problem
+_TEXT = 2_000
 # Differences that are listed
 _MOST = 50
 # The fields that every observation has
@@ -167,7 +170,7 @@ class Check:
             problems = self._differences(observation)
         asides = [*observation._asides]
         if asides and not wanted.warnings:
-            problems.append(Problem((), f"a warning: {' '.join(asides)}"))
+            problems.append(Problem((), f"a warning: {shorten(' '.join(asides), _TEXT)}"))
         if wanted.seconds is not None and seconds is not None and seconds > wanted.seconds:
             text = f"it took {seconds:.3g} s, and at most {wanted.seconds:g} s were expected"
             problems.append(Problem((), text))
@@ -177,7 +180,7 @@ class Check:
         """Return the problem if the tool failed and should not have, or the other way round."""
         error = self.expectation.error
         if observation.is_error and not error:
-            return [Problem((), f"it failed: {observation.text}")]
+            return [Problem((), f"it failed: {shorten(observation.text, _TEXT)}")]
         if error and not observation.is_error:
             return [Problem((), "it should have failed, and succeeded")]
         if isinstance(error, str):
@@ -248,32 +251,36 @@ class Check:
         return made
 
     def accepting(self, observation: Observation) -> "Check":
-        """Return the check that expects what *observation* has; its rules and limits stay."""
-        wanted = self.expectation
+        """Return the check that expects what *observation* has; limits stay, and rules that it fits."""
+        made = replace(self, expect=self._expecting(observation))
+        for key in ("match", "schema"):
+            if key in made.expect and made.problems(observation):
+                rest = {name: value for name, value in made.expect.items() if name != key}
+                made = replace(made, expect=rest)
+        return made
+
+    def _expecting(self, observation: Observation) -> dict[str, Any]:
         data = result_of(observation)
         seen: dict[str, Any] = {"result": data}
         if data is ABSENT or observation.is_error:
             seen = {"text": observation.text}
         if observation.is_error:
-            seen["error"] = wanted.error or True
-        # Where the user has them, the keys that stay keep their place
-        expect = {}
-        for key, value in self.expect.items():
-            if key in seen:
-                expect[key] = seen[key]
-            elif key not in ("result", "text", "error"):
-                expect[key] = value
-        expect |= seen
+            seen["error"] = self.expectation.error or True
         if observation._asides:
-            expect["warnings"] = True
-        text = json_text(expect)
-        loose: list[str] = [*wanted.loosen]
+            seen["warnings"] = True
+        text = json_text(seen)
+        loose: list[str] = [*self.expectation.loosen]
         for name, pattern in LOOSE.items():
             if name not in loose and pattern.search(text):
                 loose.append(name)
         if loose:
-            expect["loosen"] = loose
-        return replace(self, expect=expect)
+            seen["loosen"] = loose
+        # Where the user has them, the keys that stay keep their place
+        expect = {}
+        for key, value in self.expect.items():
+            if key in seen or key not in ("result", "text", "error"):
+                expect[key] = seen.get(key, value)
+        return expect | seen
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as JSON data, without empty fields."""

@@ -146,13 +146,21 @@ def tool_of(name: str, tools: Any = None) -> AnyTool:
         ToolNotFoundError: If there is no such tool.
         UserModuleError: If its module cannot be imported.
     """
-    place, colon, variable = name.rpartition(":")
-    if colon:
-        tool: Any = getattr(module_of(place), variable, None)
-        if isinstance(tool, ToolDefinition):
-            return after_reload(tool)
-        msg = f"{place} has no tool {variable!r}."
-        raise ToolNotFoundError(msg)
+    try:
+        return _listed(name, tools)
+    except ToolNotFoundError:
+        # A server may have a colon in the name of a tool
+        place, colon, variable = name.rpartition(":")
+        if not colon:
+            raise
+    tool: Any = getattr(module_of(place), variable, None)
+    if isinstance(tool, ToolDefinition):
+        return after_reload(tool)
+    msg = f"{place} has no tool {variable!r}."
+    raise ToolNotFoundError(msg)
+
+
+def _listed(name: str, tools: Any) -> AnyTool:
     if tools is None:
         return find_tool(name)
     if isinstance(tools, MCPClient):
