@@ -303,6 +303,7 @@ class TestInAFile:
 
 
 LENDS = '''
+from datetime import datetime
 from toolbench import current_run, tool
 
 @tool
@@ -311,6 +312,8 @@ def lend(title: str, token: str = "", copies: int = 1) -> dict:
     if not copies:
         raise ValueError("No copies left.")
     until = current_run().ask("Until when?", {"type": "string"}).value
+    if title == "Walden":
+        return {"title": title, "at": datetime.now().isoformat()}
     return {"title": title * copies, "until": until, "by": token, "ratio": 1 / 3}
 '''
 
@@ -349,6 +352,16 @@ class TestOfTheRunOnScreen:
         code = code_after({"title": "Emma", "copies": 0})
         assert "assert observation.text == 'ValueError: No copies left.'" in code
         assert passes(tmp_path, code)
+
+    def test_takes_any_time(self, code_after, tmp_path):
+        """For the one that was returned."""
+        code = code_after({"title": "Walden"}, "May")
+        assert "'loosen': ['times']" in code
+        assert passes(tmp_path, code)
+        with pytest.raises(AssertionError, match='"W" was expected, and "Walden"'):
+            passes(
+                tmp_path, code.replace("'result': {'title': 'Walden'", "'result': {'title': 'W'")
+            )
 
     def test_leaves_out_what_is_secret_too_long_or_of_another_call(self, code_after, tmp_path):
         """What is left out is said, but for another call."""

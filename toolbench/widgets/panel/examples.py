@@ -32,8 +32,8 @@ class ExamplesRow:
     """The examples of a panel's tool: a click fills the form, and what the form has becomes another.
 
     Attributes:
-        widget: The row, with the switch *Run again on change* at its end, while the tab Form or JSON
-            is open. Below it is what asks for a name, and what was done.
+        widget: The row, with *Save as check* and the switch *Run again on change* at its end, while the
+            tab Form or JSON is open. Below it is what asks for a name, and what was done.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -95,6 +95,8 @@ class ExamplesRow:
         arguments = self._panel.tool.input_node
         if arguments.names or arguments.is_open:
             shown.append(self._offer)
+        if self._panel.tool.executor is not None:
+            shown.append(self._panel.checks.button)
         return [*shown, *self._panel.on_change.widgets, *self._below]
 
     def _made(self) -> list[Any]:
@@ -146,12 +148,13 @@ class ExamplesRow:
         self._name = parts.make(w.Text, "toolbench-field", description="Name of the example")
         on_enter(self._name, self._save)
         save = parts.button("Save", self._save, look="primary")
-        close = parts.button("Close", self._show_below)
+        close = parts.button("Close", self.show_below)
         self._said = parts.html(kind="toolbench-told")
-        self._show_below(self._name, save, close, self._said)
+        self.show_below(self._name, save, close, self._said)
         self._name.focus()
 
-    def _show_below(self, *widgets: Any) -> None:
+    def show_below(self, *widgets: Any) -> None:
+        """Show *widgets* below the row, in place of what is there."""
         earlier, self._below = self._below, [*widgets]
         self.arrange()
         self._parts.drop(earlier)
@@ -174,5 +177,5 @@ class ExamplesRow:
         words = f"Saved {example.name!r} in {file.path.name}, beside the notebook."
         if example.left_out:
             words += f" Left out, as a secret or too long: {', '.join(example.left_out)}."
-        self._show_below(self._parts.html(notice(words, "success"), kind="toolbench-told"))
+        self.show_below(self._parts.html(notice(words, "success"), kind="toolbench-told"))
         self._panel.renew_examples()

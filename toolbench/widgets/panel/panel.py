@@ -30,6 +30,7 @@ from toolbench.values import as_sent, is_json, is_readable, plain, same_json
 from toolbench.widgets.form.form import SchemaForm
 from toolbench.widgets.kit.parts import PANEL, Parts
 from toolbench.widgets.live_view import LiveView
+from toolbench.widgets.panel.check_form import CheckForm
 from toolbench.widgets.panel.examples import ExamplesRow
 from toolbench.widgets.panel.on_change import PAUSE, RunOnChange
 from toolbench.widgets.panel.reload import Staleness, kept, with_secrets
@@ -51,6 +52,7 @@ class ToolPanel(LiveView):
         copy_button: The button that copies the call.
         on_change: The switch that lets the tool run by itself.
         tabs: The form and the views beside it.
+        checks: The button that saves the run on screen as a check.
         examples: The named values of the form.
         staleness: The notice that the tool or its class was defined again, with a button to reload
             the tool.
@@ -115,6 +117,7 @@ class ToolPanel(LiveView):
         beside_run.append(self.copy_button.button)
         self._bar = parts.row(*beside_run, kind="toolbench-actions")
         self.tabs = PanelTabs(self, parts)
+        self.checks = CheckForm(self, parts)
         self.examples = ExamplesRow(self, parts)
         upper = [self._head, self.staleness.notice, self.tabs.widget]
         upper += [self.examples.widget, self._bar]

@@ -197,6 +197,14 @@ class PanelRuns:
         return record
 
     @property
+    def shown_record(self) -> RunRecord | None:
+        """The record of the run on screen, perhaps one of an earlier panel; None before its end."""
+        run = self.report.run
+        if run is None or not run.done.is_set():
+            return None
+        return _record_of(run)
+
+    @property
     def is_busy(self) -> bool:
         """Whether a run is active. A run that does not stop after a cancel does not count."""
         run = self.latest

@@ -62,6 +62,7 @@ class RunList:
         load: Callable[[RunRecord], object],
         run_again: Callable[[RunRecord], object],
         save: Callable[[RunRecord], object] | None = None,
+        check: Callable[[RunRecord], object] | None = None,
         words: str = "",
         has_tools: bool = False,
     ) -> None:
@@ -74,6 +75,7 @@ class RunList:
             load: Puts the arguments of a record into a form.
             run_again: Runs a record again.
             save: Saves the arguments of a record as an example; None if there is no place for that.
+            check: Saves a record as a check; None as above.
             words: The words in the filter at first.
             has_tools: Whether the runs are of several tools.
         """
@@ -102,6 +104,8 @@ class RunList:
         self._buttons = [self._again, self._load]
         if save is not None:
             self._buttons.append(parts.button("Save as example", lambda: self._act(save)))
+        if check is not None:
+            self._buttons.append(parts.button("Save as check", lambda: self._act(check)))
         buttons = parts.row(*self._buttons, self._hint)
         self.widget = parts.column(
             self._filter, self._table, self._rest, buttons, self._detail, kind="toolbench-runs"

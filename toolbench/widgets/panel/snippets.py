@@ -9,19 +9,23 @@ from functools import partial
 from json import dumps
 from pprint import pformat
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
+from toolbench.display.observations import without_secrets
 from toolbench.export.code.needed_statements import code_of
 from toolbench.llm.compose import as_call
 from toolbench.llm.message import Provider
 from toolbench.llm.wire import titles
 from toolbench.redaction import MARK
-from toolbench.redaction.redactor import Redactor
 from toolbench.runs.run import Run
 from toolbench.values import is_json, json_text, not_in_json, plain
+
+# It calls servers, and is loaded when a test is written
+if TYPE_CHECKING:
+    from toolbench.checks.check import Check
 
 AnyTool = ToolDefinition[Any, Any]
 _MAIN = "__main__"
@@ -76,17 +80,20 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: Run | None = No
     if seen is not None and (seen.state not in ("ok", "error") or seen.unchecked):
         seen = None
     blocks, presets = [handle.block], _presets(seen)
+    names = ["run_tool"]
     if presets:
+        names.insert(0, "answering")
         blocks.append(f"with answering({', '.join(map(repr, presets))}):")
     body = _call(handle, arguments)
     for block in filter(None, reversed(blocks)):
         body = f"{block}\n{indent(body, _STEP)}"
     note = _note({"arguments": dict(arguments), "answers": presets})
-    lines = [*handle.setup, f"{note}{body}", *_assertions(tool, seen)]
-    names = "run_tool"
-    if presets:
-        names = "answering, run_tool"
-    head = [*_FUTURE.findall(handle.code), *handle.imports, f"from toolbench import {names}"]
+    check = _loosened(tool, seen)
+    lines = [*handle.setup, f"{note}{body}", *_states(tool, seen), *_comparison(seen, check)]
+    head = [*_FUTURE.findall(handle.code), *handle.imports]
+    head.append(f"from toolbench import {', '.join(names)}")
+    if check is not None:
+        head.append("from toolbench.checks import Check")
     if handle.code:
         head.append(_FUTURE.sub("", handle.code).rstrip())
     head += ["", "", f"def test_{_word(tool.name)}():"]
@@ -108,36 +115,58 @@ def _presets(seen: Run | None) -> list[Any]:
     return presets
 
 
-def _assertions(tool: AnyTool, seen: Run | None) -> Iterator[str]:
-    """Yield the lines that expect of a call of *tool* what *seen*, a run of it, returned."""
-    if seen is not None and seen.outcome.is_error:
+def _loosened(tool: AnyTool, seen: Run | None) -> "Check | None":
+    """Return a check that expects the result of *seen*; None if nothing in that differs from run to run."""
+    from toolbench.checks.check import Check  # noqa: PLC0415 - as above
+
+    if seen is None:
+        return None
+    outcome = without_secrets(seen.outcome, seen.secrets.redactor)
+    check = Check(tool.name, str(ToolAddress.of(tool))).accepting(outcome)
+    if not check.expectation.loosen:
+        return None
+    return check
+
+
+def _states(tool: AnyTool, seen: Run | None) -> Iterator[str]:
+    """Yield the lines that expect a call of *tool* to succeed, or to fail as *seen* did."""
+    is_error = seen is not None and seen.outcome.is_error
+    if is_error:
         yield "assert observation.is_error, observation.text"
-        yield _equality("text", seen.outcome.text, seen.secrets.redactor)
-        return
-    yield "assert not observation.is_error, observation.text"
-    if tool.source != ToolDefinition.source:
-        if seen is not None and getattr(seen.outcome, "warnings", None):
-            yield "# The result had warnings; once it has none: assert not observation.warnings"
-        else:
-            yield "assert not observation.warnings, observation.warnings"
+    else:
+        yield "assert not observation.is_error, observation.text"
+    if seen is not None and getattr(seen.outcome, "warnings", None):
+        yield "# The result had warnings; once it has none: assert not observation.warnings"
+    elif tool.source != ToolDefinition.source and not is_error:
+        yield "assert not observation.warnings, observation.warnings"
+
+
+def _comparison(seen: Run | None, check: "Check | None") -> Iterator[str]:
+    """Yield the lines that expect the result of *seen*, or say why it is not compared.
+
+    If parts of it differ from run to run, *check* compares it.
+    """
     if seen is None:
         return
-    data = getattr(seen.outcome, "data", None)
+    name, value = "text", seen.outcome.text
+    data: Any = None
+    if not seen.outcome.is_error:
+        data = getattr(seen.outcome, "data", None)
     # Other objects, such as tables and tuples, do not equal their JSON
     if data is not None and is_json(data) and not any(not_in_json(data)):
-        yield _equality("data", data, seen.secrets.redactor)
-    elif seen.outcome.text:
-        yield _equality("text", seen.outcome.text, seen.secrets.redactor)
-
-
-def _equality(name: str, value: Any, redactor: Redactor) -> str:
-    """Return the line that expects *value* as the attribute *name* of the observation, or why there is none."""
-    if redactor.value(value) != value:
-        return "# The result has a secret, so it is not compared"
+        name, value = "data", data
     size = len(json_text(value))
-    if size > _LONGEST:
-        return f"# The result is too long to be here ({size:,} characters), so it is not compared"
-    return f"assert observation.{name} == {_literal(value)}"
+    if seen.secrets.redactor.value(value) != value:
+        yield "# The result has a secret, so it is not compared"
+    elif size > _LONGEST:
+        yield f"# The result is too long to be here ({size:,} characters), so it is not compared"
+    elif check is not None:
+        yield "# Any time is as good as the one that was seen, and any id"
+        yield f"expect = {_literal(dict(check.expect))}"
+        yield f"check = Check({check.name!r}, {check.tool!r}, expect=expect)"
+        yield "assert check.problems(observation) == []"
+    elif name == "data" or value:
+        yield f"assert observation.{name} == {_literal(value)}"
 
 
 def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:

@@ -333,6 +333,7 @@ class HistoryView(View):
             load=panel.put_back_run,
             run_again=panel.run_again,
             save=panel.examples.offer_run,
+            check=panel.checks.offer_run,
         )
         self.widget = self.runs.widget
         self.refresh()
