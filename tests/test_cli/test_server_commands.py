@@ -11,12 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 from documents import ROOT
-from patience import eventually
+from patience import PATIENCE, eventually
 
+from toolbench.checks import reruns
 from toolbench.cli import main
 from toolbench.cli.exit_codes import MEANINGS
 
 # FastMCP takes a second to import, which is no test's
+from toolbench.mcp import MCPClient
 from toolbench.mcp.wire import transports  # noqa: F401
 
 SERVERS = Path(__file__).parents[1] / "test_mcp" / "servers"
@@ -181,6 +183,30 @@ def test_what_a_server_offers_is_listed_read_and_reviewed(toolbench):
     assert review["destructive"] == ["burn"]
     assert review["verdict"]["tone"] == "danger"
     assert {finding["tool"] for finding in review["findings"]} <= {*effects}
+
+
+def test_recorded_calls_are_made_again(toolbench, folder, monkeypatch):
+    """A line each on stderr; the code says whether all are the same, and whether somebody agreed."""
+    # However long a call takes under load
+    monkeypatch.setattr(reruns, "_SECONDS", PATIENCE)
+    with MCPClient() as client:
+        session = client.connect("library", {"module": "library.py:server"}, record="lib.jsonl")
+        for tool, arguments in (("find", {"title": "Emma"}), ("fail", {}), ("burn", {})):
+            session.call(tool, arguments)
+    refused = toolbench("rerun", "lib.jsonl")
+    assert [row["outcome"] for row in refused.json["calls"]] == ["same", "same", "not called"]
+    assert (refused.code, "no person could be asked" in refused.err) == (4, True)
+    same = toolbench("rerun", "library", "lib.jsonl", "--tools", "burn")
+    assert (same.code, same.json["same"], same.json["changes"]) == (0, True, [])
+    assert 'same       library.find {"title": "Emma"}' in same.err
+    (folder / "changed.py").write_text(LIBRARY.replace('"title": "Emma"', '"title": "Lady Susan"'))
+    servers = {"changed": {"module": "changed.py:server"}}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    differs = toolbench("rerun", "lib.jsonl", "--yes")
+    assert [row["outcome"] for row in differs.json["calls"]] == ["differs", "same", "same"]
+    assert (differs.code, differs.json["calls"][0]["problems"][0]["where"]) == (1, "[0].title")
+    for words in (["library", "lib.jsonl"], ["mcp.json"], [], ["lib.jsonl", "--tools", "bury"]):
+        assert toolbench("rerun", *words).code == 2
 
 
 def test_many_calls_are_timed(toolbench):

@@ -7,10 +7,12 @@ from json import dumps, loads
 
 import pytest
 from IPython.core.error import UsageError
+from patience import PATIENCE
 from shells import new_shell
 from test_mcp.peers import light, scripted
 
 from toolbench import history, run_tool
+from toolbench.checks import reruns
 from toolbench.errors import ConsentError, ServerError, ToolbenchError
 from toolbench.mcp.servers import connected
 from toolbench.testing import FakeMCPServer, InTurn
@@ -279,6 +281,32 @@ class TestSnapshots:
         (tmp_path / "x.json").write_text(dumps([]))
         with pytest.raises(ServerError, match="is not a snapshot"):
             mcp(f"diff shop {tmp_path / 'x.json'}")
+
+
+class TestRerun:
+    def test_makes_the_recorded_calls_again(self, shell, mcp, tmp_path, person, monkeypatch):
+        """At the server of today: asked once, unless the line names the tools; or beside another server."""
+        # However long a call takes under load
+        monkeypatch.setattr(reruns, "_SECONDS", PATIENCE)
+        file = tmp_path / "lib.jsonl"
+        shell.user_ns |= {"old": finding("title"), "new": finding("title")}
+        mcp(f"connect lib --record {file} old")
+        for title in ("Emma", "Emma", "Persuasion", "fails"):
+            run_tool("lib.find", {"title": title})
+        mcp("connect lib new")
+        answers, asked = person
+        answers.append(lambda: "n")
+        refused = mcp(f"rerun lib {file}")
+        assert [row.state for row in refused] == ["not called"] * 4
+        assert 'lib.find {"title": "Persuasion"}' in asked[0]
+        report = mcp(f"rerun lib {file} --tools find")
+        assert [row.state for row in report] == ["same"] * 4
+        assert len(asked) == 1
+        mcp("connect other old")
+        # Both give their last answer by now, whatever is recorded
+        report = mcp(f"rerun lib {file} --yes --against other")
+        assert [row.state for row in report] == ["same"] * 4
+        assert report.before == "other"
 
 
 @pytest.fixture

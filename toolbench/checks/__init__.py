@@ -10,5 +10,8 @@ if TYPE_CHECKING:
     from toolbench.checks.checks import Checks as Checks
     from toolbench.checks.report import CheckReport as CheckReport
     from toolbench.checks.report import CheckResult as CheckResult
+    from toolbench.checks.rerun_report import RerunReport as RerunReport
+    from toolbench.checks.rerun_report import RerunRow as RerunRow
+    from toolbench.checks.reruns import rerun as rerun
 
 __getattr__, __dir__, __all__ = public_names(__name__)

@@ -1,4 +1,4 @@
-"""The commands about servers: `list`, `call`, `read`, `prompt`, `review` and `check`.
+"""The commands about servers: `list`, `call`, `read`, `prompt`, `review`, `check` and `rerun`.
 
 They are commands of `app`; what they print and exit with is said in `terminal` and `exit_codes`.
 """
@@ -75,6 +75,7 @@ def add_to(app: App) -> None:
         (prompt, "prompt", None, "SERVER.NAME [KEY=VALUE...]"),
         (review, "review", None, "[SERVER]"),
         (check, "check", None, "FILE..."),
+        (rerun, "rerun", None, "[SERVER] RECORDING"),
     ):
         usage = f"Usage: toolbench {name} [{SOURCES}] {words} [-- COMMAND...]"
         app.command(command, name=name, alias=alias, group=GROUP, usage=usage)
@@ -279,6 +280,37 @@ def check(
     entries, _ = servers_of(source, program, words)
     with connected(servers_named(checks, entries), source) as client:
         return run(client)
+
+
+@_answers
+def rerun(
+    *words: str,
+    source: Source = NOWHERE,
+    tools: str = "",
+    yes: Annotated[bool, OPTION] = False,
+    program: Program = (),
+) -> Outcome:
+    """Make the calls of a recording again, and compare the results, as `%mcp rerun` does.
+
+    Questions are answered as recorded. A tool that is not declared read-only is called only if you name it, or
+    agree. The exit code is 1 if a result differs or a call fails now, and 4 if nobody agreed.
+
+    Example: `toolbench rerun shop shop.jsonl --config mcp.json | jq '.calls[] | select(.outcome != "same")'`
+
+    Args:
+        words: The server, which may be left out if all of the recording are meant, and the recording.
+        tools: Tools to call although they are not read-only, separated by commas; nothing is asked then.
+        yes: Say yes in advance to all calls.
+        source: Where the servers are: `--config` and the options beside it.
+        program: The command after --, which starts a server.
+    """
+    from toolbench.cli.server_rerun import recorded_servers, repeat  # noqa: PLC0415 - it brings much
+
+    entries, rest = servers_of(source, program, words)
+    recording, wanted = recorded_servers(rest, entries)
+    with connected(wanted, source) as client:
+        named = [name.strip() for name in tools.split(",") if name.strip()]
+        return repeat(client, recording, named, is_agreed=yes)
 
 
 @_answers

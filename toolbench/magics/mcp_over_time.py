@@ -1,4 +1,4 @@
-"""%mcp snapshot, diff, stubs, approve, record: save and compare what a server offers."""
+"""%mcp snapshot, diff, stubs, approve, record, rerun: save and compare what a server offers."""
 
 import shlex
 from argparse import Namespace
@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Their names are imported with their first use
-from toolbench import evals, export, llm, mcp
+from toolbench import checks, evals, export, llm, mcp
 from toolbench.errors import ServerError
 from toolbench.files import write_named
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, check_overwrite
-from toolbench.magics.line import UsageError
+from toolbench.magics.line import UsageError, listed_names
 from toolbench.magics.mcp_listing import first_of
 from toolbench.magics.table import Listing
+from toolbench.magics.tool_magics import YES
 from toolbench.runs.input_prompt import require_yes
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
+    from toolbench.checks.rerun_report import RerunReport
     from toolbench.llm.models import Model
     from toolbench.magics.mcp_magics import MCPMagics
     from toolbench.mcp.server_session import MCPServerSession
@@ -166,6 +168,19 @@ def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Li
     return Listing(heads, rows, f"No call yet. The recording is {path}.")
 
 
+def _rerun(magics: "MCPMagics", options: Namespace) -> "RerunReport":
+    against = None
+    if options.against is not None:
+        against = magics.newest(options.against)
+    return checks.rerun(
+        magics.newest(options.name),
+        options.recording,
+        against=against,
+        tools=options.tools,
+        confirm=not options.yes,
+    )
+
+
 def _approve(magics: "MCPMagics", options: Namespace) -> str:
     from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
 
@@ -290,6 +305,28 @@ COMMANDS = {
                 "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
             ),
             OVERWRITE,
+        ),
+    ),
+    "rerun": Command(
+        "make the calls of a recording again, and compare the results",
+        _rerun,
+        (
+            SERVER,
+            Argument("recording", help="the recording; its server of this name, or its only one"),
+            Argument(
+                "--tools",
+                type=listed_names,
+                default=[],
+                metavar="a,b",
+                help="tools to call although they are not read-only; nothing is asked then",
+            ),
+            YES,
+            Argument(
+                "--against",
+                offers="server",
+                metavar="OTHER",
+                help="call this server too, and compare with its results, not the recorded ones",
+            ),
         ),
     ),
 }

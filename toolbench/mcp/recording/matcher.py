@@ -160,6 +160,20 @@ def _alike(recorded: Any, now: Any, same: Same) -> bool:
     return _dumped(recorded) == _dumped(now)
 
 
+def with_recorded_secrets(recorded: Any, now: Any) -> Any:
+    """Return *now* with the recorded value in each place where the rule `secrets` matches the two."""
+    if _is_secret_place(recorded, now):
+        return recorded
+    if isinstance(recorded, Mapping) and isinstance(now, Mapping):
+        shown = dict(now)
+        for key in recorded.keys() & now.keys():
+            shown[key] = with_recorded_secrets(recorded[key], now[key])
+        return shown
+    if isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
+        return list(map(with_recorded_secrets, recorded, now))
+    return now
+
+
 # --- comparing --------------------------------------------------------------------------
 
 

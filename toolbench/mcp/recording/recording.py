@@ -183,14 +183,16 @@ def _start_in(line: bytes) -> Mapping[str, Any]:
 
 
 def _call(server: str, exchange: Exchange, tape: Tape) -> RecordedCall:
-    response, failure = tape.outcome(exchange) or {}, None
+    response, result, failure = tape.outcome(exchange) or {}, None, None
+    if isinstance(response.get("result"), Mapping):
+        result = response["result"]
     if exchange.failure is not None:
         failure = str(exchange.failure.get("text"))
     return RecordedCall(
         server=server,
         tool=str(exchange.params.get("name")),
         arguments=mapping_of(exchange.params.get("arguments")),
-        result=response.get("result"),
+        result=result,
         error=response.get("error"),
         answers=tuple(starmap(_preset, tape.answered(exchange))),
         seconds=tape.seconds(exchange),

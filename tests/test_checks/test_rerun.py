@@ -1,0 +1,202 @@
+"""The calls of a recording made again: at the same server, at a changed one, at another one."""
+
+import json
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from patience import PATIENCE
+
+from toolbench import answering, current_run, policy, tool
+from toolbench.checks import Checks, rerun, reruns
+from toolbench.core.declarations import ToolAnnotations
+from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.mcp import MCPClient
+from toolbench.mcp.recording import Recording
+from toolbench.redaction import MARK
+from toolbench.testing import FakeMCPServer
+
+READS = ToolAnnotations(readOnlyHint=True)
+BURNS = ToolAnnotations(destructiveHint=True)
+TITLE = {"type": "object", "properties": {"title": {"type": "string"}}}
+LOG_IN = {"type": "object", "properties": {"api_key": {"type": "string"}}}
+
+
+@tool(read_only=True)
+def find(title: str) -> dict:
+    """Find books; the time and the id are never the same."""
+    at = datetime.now(UTC).isoformat(timespec="microseconds")
+    return {"books": [{"title": "Emma", "year": 1815}], "at": at, "id": str(uuid4())}
+
+
+def library(**changed):
+    """A server with tools that read, and others; *changed* has other answers of tools."""
+    server = FakeMCPServer("library")
+    server.tool(find)
+    answers = {"count": 3, "close": ValueError("closed at 7"), **changed}
+    for name, answer in answers.items():
+        server.answer(name, answer, schema=TITLE, annotations=READS)
+    server.answer("burn", "ashes", annotations=BURNS)
+
+    @server.tool
+    def lend(title: str) -> str:
+        """Lend a book, if its reader agrees."""
+        return "lent" if current_run().ask(f"Lend {title}?") else "kept"
+
+    return server
+
+
+CALLS = (
+    ("find", {"title": "Em"}),
+    ("count", {}),
+    ("close", {}),
+    ("burn", {}),
+    ("lend", {"title": "Emma"}),
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A recording of calls of `library`; its question was answered with yes."""
+    path = tmp_path / "library.jsonl"
+    with MCPClient(elicitation_handler=lambda _: True) as client:
+        session = client.connect("library", {"server": library()}, record=path)
+        for name, arguments in CALLS:
+            session.call(name, arguments)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def slow_machine(monkeypatch):
+    """However long a call takes under load, it is not slower."""
+    monkeypatch.setattr(reruns, "_SECONDS", PATIENCE)
+
+
+@pytest.fixture
+def client():
+    with MCPClient() as client:
+        yield client
+    policy.reset()
+
+
+def outcomes(report):
+    return [row.state for row in report]
+
+
+class TestRerun:
+    def test_of_the_same_server_is_the_same(self, path, client):
+        """Times and ids may differ, errors are expected, and questions are answered as then."""
+        session = client.connect("library", {"server": library()})
+        report = rerun(session, path, confirm=False)
+        assert outcomes(report) == ["same"] * 5
+        assert report.is_same
+        assert report.changes == ()
+        assert "library offers the same as library.jsonl." in report.to_text()
+
+    def test_of_a_changed_server_says_what_differs(self, path, client):
+        """Its behaviour beside its schemas; the checks of the rows find the same."""
+        books = {"books": [{"title": "Emma", "year": 1816}], "at": "2026-01-01T10:00Z", "id": "x"}
+        changed = library(find=books, count=KeyError("lost"), close="open")
+        session = client.connect("library", {"server": changed})
+        report = rerun(session, path, tools=["library.burn"])
+        assert outcomes(report) == ["differs", "error", "differs", "same", "not called"]
+        wrong = {(each.where, each.message) for each in report[0].problems}
+        assert ("books[0].year", "1815 was expected, and 1816 was returned") in wrong
+        assert not any(where == "at" for where, _ in wrong)
+        assert report[2].why == "it should have failed, and succeeded"
+        html = report.to_html()
+        assert "<del>1815</del>" in html and "<ins>1816</ins>" in html
+        again = Checks([row.check for row in report[:3]]).run(client)
+        assert [result.state for result in again] == ["failed"] * 3
+        assert again[0].problems == report[0].problems
+
+    def test_has_the_changes_of_schemas(self, path, client):
+        """A tool that is gone is an error of its calls, and a breaking change."""
+        smaller = FakeMCPServer("library")
+        smaller.answer("count", 3, schema={"type": "object"}, annotations=READS)
+        session = client.connect("library", {"server": smaller})
+        report = rerun(session, path)
+        assert outcomes(report) == ["error", "same", "not called", "error", "error"]
+        assert report[0].why == "library has no tool 'find' now"
+        assert "tools/find" in [c.where for c in report.changes if c.severity == "breaking"]
+        assert "has changed: " in report.about_changes
+
+    def test_calls_nothing_without_a_yes_that_is_not_read_only(self, path, client):
+        """It asks once, and shows all; a policy that forbids a tool is stronger than a yes."""
+        server = library()
+        session = client.connect("library", {"server": server})
+        with answering(False):
+            report = rerun(session, path)
+        assert outcomes(report) == ["same", "same", "same", "not called", "not called"]
+        assert "a preset answer declined" in report.refusal
+        assert [call.tool for call in server.calls] == ["find", "count", "close"]
+        policy.deny(session.tool("burn"))
+        with answering(True):
+            report = rerun(session, path)
+        assert outcomes(report) == ["same", "same", "same", "not called", "same"]
+        assert "denied, because the policy names burn" in report[3].why
+        with pytest.raises(ToolNotFoundError, match=r"no call of a tool 'bury'\. Did you mean"):
+            rerun(session, path, tools=["bury"])
+
+    def test_takes_any_value_for_a_secret(self, tmp_path, client):
+        """What was hidden may be another one now; a call whose secret is gone is not made."""
+        server, path = FakeMCPServer("bank"), tmp_path / "bank.jsonl"
+        server.answer("log_in", "welcome", schema=LOG_IN, annotations=READS)
+        server.answer("show", "key sesame-4711, balance 5", annotations=READS)
+        session = client.connect("bank", {"server": server}, record=path)
+        for name, arguments in (("log_in", {"api_key": "sesame-4711"}), ("show", {})):
+            session.call(name, arguments)
+        with pytest.raises(ServerError, match="is being written"):
+            rerun(session, path)
+        server = FakeMCPServer("bank")
+        server.answer("log_in", "welcome", schema=LOG_IN, annotations=READS)
+        server.answer("show", "key other-4712, balance 5", annotations=READS)
+        report = rerun(client.connect("bank", {"server": server}), path)
+        assert outcomes(report) == ["not called", "same"]
+        assert report[0].why == "the recording hides a secret of its arguments: api_key"
+        assert report[0].check.arguments == {"api_key": MARK}
+        assert "4711" not in json.dumps(report.to_dict()) + report.to_html()
+
+    def test_says_what_takes_longer(self, path, client, monkeypatch):
+        """More than twice as long and half a second more, with the same result."""
+        at, lines = 0, []
+        for line in path.read_text().splitlines():
+            lines.append(json.dumps({**json.loads(line), "at": at}))
+        path.write_text("\n".join([*lines, ""]))
+        session = client.connect("library", {"server": library()})
+        monkeypatch.setattr(reruns, "_SECONDS", 0)
+        report = rerun(session, path, tools=["burn"])
+        assert outcomes(report) == [*["slower"] * 4, "not called"]
+        assert report.is_same
+
+    def test_compares_two_servers(self, path, client):
+        """With another server, both are called, and the recorded results do not count."""
+        old = client.connect("old", {"server": library(count=7)})
+        new = client.connect("library", {"server": library(count=8)})
+        report = rerun(new, path, against=old)
+        assert outcomes(report)[:3] == ["same", "differs", "same"]
+        assert report[1].why == "7 was expected, and 8 was returned"
+        assert report.before == "old"
+
+    def test_calls_each_server_of_a_recording(self, tmp_path, client):
+        """Each call goes to the server of its name; one that the recording lacks is named."""
+        path, answers = tmp_path / "both.jsonl", {"one": 1, "two": 2}
+        for name, answer in answers.items():
+            server = FakeMCPServer(name)
+            server.answer("get", answer, annotations=READS)
+            client.connect(name, {"server": server}, record=path).call("get")
+        client.sync_close()
+        with MCPClient() as later:
+            sessions = []
+            for name in answers:
+                server = FakeMCPServer(name)
+                server.answer("get", 1, annotations=READS)
+                sessions.append(later.connect(name, {"server": server}))
+            report = rerun(sessions, Recording.read(path))
+            assert [(row.check.tool, row.state) for row in report] == [
+                ("one.get", "same"),
+                ("two.get", "differs"),
+            ]
+            other = later.connect("three", {"server": library()})
+            with pytest.raises(ServerError, match="has no server 'three'"):
+                rerun(other, path)

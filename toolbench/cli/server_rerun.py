@@ -1,0 +1,78 @@
+"""Make the calls of a recording again for `toolbench rerun`."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+from toolbench.checks.rerun_report import RerunReport, RerunRow
+from toolbench.checks.reruns import rerun
+from toolbench.cli.exit_codes import ExitCode
+from toolbench.cli.server_source import chosen, has_terminal
+from toolbench.cli.terminal import CommandError, Outcome, say
+from toolbench.errors import ServerError
+from toolbench.mcp.client import MCPClient
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.recording.recording import Recording
+from toolbench.runs.questions import Answer, answering
+
+Entries = Mapping[str, ServerEntry]
+
+
+def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording, Entries]:
+    """Return the recording that *words* name, and those of *entries* whose calls it has.
+
+    Raises:
+        CommandError: If there is no such recording, or it lacks a server, or *entries* do.
+    """
+    if not words or len(words) > 2:
+        msg = "Give a recording: toolbench rerun SERVER RECORDING. Without SERVER, all of it are called."
+        raise CommandError(msg)
+    *server, file = words
+    try:
+        recording = Recording.read(file)
+        if server:
+            wanted = chosen(entries, server[0])
+            # The only server of a recording may have another name now
+            recording.tape(recording.recorded_name(server[0]))
+            return recording, wanted
+        if len(entries) == len(recording.servers) == 1:
+            return recording, chosen(entries, "".join(entries) or recording.servers[0])
+        wanted = {}
+        for name in recording.servers:
+            wanted |= chosen(entries, name)
+    except ServerError as error:
+        raise CommandError(str(error)) from None
+    return recording, wanted
+
+
+def repeat(
+    client: MCPClient, recording: Recording, named: Sequence[str], *, is_agreed: bool
+) -> Outcome:
+    """Make the calls of *recording* at the servers of *client*; a line for each goes to stderr."""
+    sessions = [session for session in client.servers.values() if not session.error]
+    with ExitStack() as undo:
+        if not has_terminal():
+            undo.enter_context(answering(Answer("decline", by_somebody=False)))
+        report = rerun(sessions, recording, tools=named, confirm=not is_agreed, on_row=_say_row)
+    say(report.verdict)
+    say(report.about_changes)
+    code = _code_of(report)
+    if len(sessions) < len(client.servers):
+        code = ExitCode.CONNECTION
+    return code, report.to_dict()
+
+
+def _say_row(row: RerunRow) -> None:
+    say(f"{row.state:10} {row.check.name}")
+    for line in row.why.splitlines():
+        say(f"           {line}")
+
+
+def _code_of(report: RerunReport) -> ExitCode:
+    if report.stopped is not None:
+        return ExitCode.INTERRUPTED
+    if report.errors:
+        return ExitCode.FAILED
+    is_called = any(row.observation is not None for row in report)
+    if report.refusal or not is_called:
+        return ExitCode.REFUSED
+    return ExitCode.OK
