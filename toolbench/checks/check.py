@@ -192,24 +192,37 @@ class Check:
                 return [Problem((), text)]
         return []
 
-    def _differences(self, observation: Observation) -> list[Problem]:
+    def compared(self, observation: Observation) -> tuple[Any, Any]:
+        """Return what is expected and what *observation* has in its place, both as JSON, or as text.
+
+        What is loosened is one word in both. The first is `ABSENT` if no result is expected.
+        """
+        expected, loosen = self.expectation.expected, self.expectation.loosen
+        if expected is not ABSENT:
+            expected = loosened(expected, loosen)
+        return expected, loosened(self._returned(observation), loosen)
+
+    def _returned(self, observation: Observation) -> Any:
+        """Return what *observation* has in the place of what is expected."""
         wanted = self.expectation
-        actual = result_of(observation)
-        is_of_text = "result" not in wanted.model_fields_set and wanted.text is not None
-        if actual is ABSENT or is_of_text:
-            actual = observation.text
-        problems = []
-        if wanted.expected is not ABSENT or wanted.rules:
-            expected = wanted.expected
-            if wanted.loosen:
-                actual = loosened(actual, wanted.loosen)
-                expected = expected if expected is ABSENT else loosened(expected, wanted.loosen)
+        result = result_of(observation)
+        if result is ABSENT or (
+            "result" not in wanted.model_fields_set and wanted.text is not None
+        ):
+            return observation.text
+        return result
+
+    def _differences(self, observation: Observation) -> list[Problem]:
+        wanted, problems = self.expectation, list[Problem]()
+        expected, actual = self.compared(observation)
+        if expected is not ABSENT or wanted.rules:
             try:
                 problems = result_differences(expected, actual, wanted.rules)[:_MOST]
             except RecursionError:
                 problems = [Problem((), "it is nested too deeply to be compared")]
         if wanted.validator is not None:
-            problems += wanted.validator.problems(actual)
+            # Of its formats, a loosened one fits none
+            problems += wanted.validator.problems(self._returned(observation))
         return problems
 
     @classmethod

@@ -1,7 +1,7 @@
 """The report of checks: a row for each, as text, as HTML, as a table and as JUnit XML."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -13,13 +13,14 @@ from toolbench.display.caps import text_line
 from toolbench.display.escape import Html
 from toolbench.display.page import Tone, notice
 from toolbench.display.tables import TableHead, table_html, table_text
-from toolbench.errors import Problem
+from toolbench.errors import CaseError, Problem
 from toolbench.evals.junit import JUnitCase, junit_xml
 from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
 from toolbench.runs.run import Run
+from toolbench.values import clip
 from toolbench.wording import counted, duration
 
-State = Literal["passed", "failed", "refused", "missing"]
+State = Literal["passed", "accepted", "failed", "refused", "missing"]
 JUNIT = "toolbench.checks"
 """The name of reports of checks as JUnit XML."""
 # Rows of a report as text, and problems of one row
@@ -32,7 +33,8 @@ class CheckResult:
 
     check: Check
     state: State
-    """passed; failed; refused (by the policy or the user); missing (there is no such tool)."""
+    """passed; accepted (it failed, and its result was written into the file as the expected one);
+    failed; refused (by the policy or the user); missing (there is no such tool)."""
     problems: tuple[Problem, ...] = ()
     """How the result differs from what was expected."""
     seconds: float = 0.0
@@ -44,8 +46,13 @@ class CheckResult:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was as expected."""
-        return self.state == "passed"
+        """Whether everything was as expected, or was accepted."""
+        return self.state in ("passed", "accepted")
+
+    @property
+    def has_new_result(self) -> bool:
+        """Whether the check failed with a result that can be accepted."""
+        return self.state == "failed" and self.observation is not None
 
     @property
     def error(self) -> str | None:
@@ -101,10 +108,50 @@ class CheckReport(ReportEntries[CheckResult]):
     def verdict(self) -> str:
         """One sentence: how many checks passed, and in what time."""
         passed = len(self) - len(self.failures)
-        text = f"{passed:,} of {counted(self.planned, 'check')} passed in {duration(self.seconds)}."
+        text = f"{passed:,} of {counted(self.planned, 'check')} passed in {duration(self.seconds)}"
+        accepted = sum(result.state == "accepted" for result in self)
+        if accepted:
+            text += f"; of {accepted:,} the new result was accepted"
+        text += "."
         if self.stopped is not None:
             text = f"{text} {self.stopped} after {len(self):,}."
         return text
+
+    def accepting(self, place: int) -> "CheckReport":
+        """Write the result at *place* into the file, as what its check expects from now on.
+
+        Returns:
+            The report in which that result is accepted.
+
+        Raises:
+            CaseError: If it has no new result, the check in the file is another one by now, or the
+                file cannot be written.
+        """
+        old = self[place]
+        if self.file is None or old.observation is None or not old.has_new_result:
+            msg = f"The check {clip(old.check.name)} has no new result that could be written into a file."
+            raise CaseError(msg)
+        if old.check not in self.file.read():
+            msg = (
+                f"{self.file.path.name} has another check {clip(old.check.name)} now, or none. "
+                "Run the checks again."
+            )
+            raise CaseError(msg)
+        check = old.check.accepting(old.observation)
+        left = check.problems(old.observation, old.seconds)
+        if left:
+            msg = f"With this result it would fail as well: {left[0]}. Change what it expects in {self.file.path.name}."
+            raise CaseError(msg)
+        self.file.replace(check)
+        results = list(self)
+        results[place] = replace(old, check=check, state="accepted", problems=())
+        return CheckReport(
+            results,
+            planned=self.planned,
+            stopped=self.stopped,
+            seconds=self.seconds,
+            file=self.file,
+        )
 
     def _table_columns(self) -> dict[str, list[Any]]:
         return {

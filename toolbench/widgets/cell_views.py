@@ -24,6 +24,7 @@ class CellViews:
             ("toolbench.agent.conversation", "Conversation"): self._in_a_page(_conversation),
             ("toolbench.evals.report", "EvalReport"): self._in_a_page(_report),
             ("toolbench.evals.sweep_report", "SweepReport"): self._in_a_page(_sweep),
+            ("toolbench.checks.report", "CheckReport"): self._in_a_page(_checks),
             ("toolbench.runs.history", "RunHistory"): self._in_a_page(_history),
             ("toolbench.runs.history", "ListedRuns"): self._in_a_page(_runs),
             ("toolbench.serving.served_tools", "Served"): self._in_a_page(_served),
@@ -103,6 +104,13 @@ def _sweep(report: Any) -> Any:
     from toolbench.widgets.report_panel import SweepPanel  # noqa: PLC0415 - as above
 
     return SweepPanel(report)
+
+
+def _checks(report: Any) -> Any:
+    """Return the report of checks in which a click on a row opens the panel of its call."""
+    from toolbench.widgets.report_panel import CheckPanel  # noqa: PLC0415 - as above
+
+    return CheckPanel(report)
 
 
 def _history(runs: Any) -> Any:

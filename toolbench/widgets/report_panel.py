@@ -1,16 +1,31 @@
-"""The live reports of evaluations and sweeps: answers and calls open into the panels of their tools."""
+"""The live reports of evaluations, sweeps and checks: their calls open into the panels of their tools."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import islice
 from threading import RLock
 from typing import Any
 
 from toolbench.agent.events import MessageEvent
 from toolbench.agent.transcript import other_html
+from toolbench.checks.report import CheckReport, CheckResult, checks_html, shown_results
 from toolbench.core.content import TextContent
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.differences import Difference, differences, differences_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.live_results import live_results
-from toolbench.display.page import badge, key_values, notice, short
+from toolbench.display.observations import result_html
+from toolbench.display.page import (
+    Card,
+    Tone,
+    badge,
+    cards_html,
+    fold,
+    key_values,
+    notice,
+    short,
+)
+from toolbench.errors import CaseError, Path
+from toolbench.evals.match import ABSENT
 from toolbench.evals.report import EvalReport
 from toolbench.evals.report_html import (
     answer_text,
@@ -23,12 +38,15 @@ from toolbench.evals.sweep_report import SweepReport, shown_rows, sweep_html
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
-from toolbench.widgets.kit.parts import PANEL, Parts, on_pick
+from toolbench.widgets.kit.parts import PANEL, Parts, on_pick, put
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
+from toolbench.wording import counted
 
 # Calls of one answer that have a panel
 _MOST = 10
+# Differences of a result that are counted
+_DIFFERENCES = 5_000
 
 
 class OpenedTrial:
@@ -195,3 +213,155 @@ class SweepPanel(LiveView):
 
     def _static(self) -> dict[str, Any]:
         return self.report._repr_mimebundle_()
+
+
+class OpenedCheck:
+    """One check of a report: how its result differs, with *Accept*, and the panel of its call."""
+
+    def __init__(self, result: CheckResult, accept: Callable[[], object] | None) -> None:
+        """Open *result*; *accept* accepts it, and is None if it cannot be accepted."""
+        self._parts = parts = Parts()
+        self._panels: list[ToolPanel] = []
+        self._head = parts.html(_check_html(result))
+        self._said = parts.html()
+        self._offer = parts.row()
+        if accept is not None:
+            tip = "Write this result into the file, as what the check expects from now on"
+            self._offer.children = (parts.button("Accept", accept, look="primary", tip=tip),)
+        children = [self._head, self._offer, self._said]
+        if result.run is not None:
+            note, panel = _opened(result.run.tool, result.check.arguments)
+            self._panels.append(panel)
+            children += [parts.html(note), panel]
+        self.widget = parts.column(*children)
+
+    def show_accepted(self, result: CheckResult) -> None:
+        """Show *result*, which was accepted; a call that runs in the panel goes on."""
+        put(self._head, _check_html(result))
+        put(self._said, Html(""))
+        buttons, self._offer.children = self._offer.children, ()
+        self._parts.drop(buttons)
+
+    def refuse(self, error: CaseError) -> None:
+        """Show *error*, for which the result was not accepted."""
+        put(self._said, notice(str(error), "danger"))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the call runs in the panel."""
+        return any(panel.is_busy for panel in self._panels)
+
+    def close(self) -> None:
+        """Close all widgets; a run is cancelled."""
+        for panel in self._panels:
+            panel.close()
+        self._parts.close()
+
+
+class CheckPanel(LiveView):
+    """The report of checks. A click on a row opens the check below, where a new result can be accepted."""
+
+    def __init__(self, report: CheckReport) -> None:
+        """Show *report*; the first failure is open."""
+        self.report = report
+        """The report; another one after a result was accepted."""
+        self._lock = RLock()
+        self._parts = parts = Parts()
+        self._opened: OpenedCheck | None = None
+        self._open_place = -1
+        self._place = parts.column(kind="toolbench-opened")
+        self._rows = parts.html(self._rows_html())
+        on_pick(self._rows, self._pick)
+        children = [parts.html(PANEL), self._rows, self._place]
+        super().__init__(parts, self._lock, children, "toolbench-panel")
+        if report.failures:
+            self.show_check(list(report).index(report.failures[0]))
+
+    def _rows_html(self) -> Html:
+        key = live_results.keep_report(self.report, shown_results)
+        return checks_html(self.report, key=key)
+
+    def show_check(self, place: int) -> None:
+        """Open the check at *place* of the report, in place of the one before."""
+        result, accept = self.report[place], None
+        if result.has_new_result and self.report.file is not None:
+            accept = self.accept
+        with self._lock:
+            old, self._opened = self._opened, OpenedCheck(result, accept)
+            self._open_place = place
+            self._place.children = (self._opened.widget,)
+        if old is not None:
+            old.close()
+
+    def accept(self) -> None:
+        """Write the result of the open check into the file; say why if that fails."""
+        with self._lock:
+            place = self._open_place
+            if self._opened is None or not self.report[place].has_new_result:
+                return
+            try:
+                self.report = self.report.accepting(place)
+            except CaseError as error:
+                self._opened.refuse(error)
+                return
+            self._opened.show_accepted(self.report[place])
+            put(self._rows, self._rows_html())
+        self.renew()
+
+    def _pick(self, key: str) -> None:
+        if key.isdecimal() and int(key) < len(self.report):
+            self.show_check(int(key))
+
+    def _views(self) -> list[OpenedCheck]:
+        if self._opened is None:
+            return []
+        return [self._opened]
+
+    def _static(self) -> dict[str, Any]:
+        return self.report._repr_mimebundle_()
+
+
+_STATES: dict[str, Tone] = {"passed": "success", "accepted": "success", "failed": "danger"}
+
+
+def _check_html(result: CheckResult) -> Html:
+    """Return the name and the state of a check, how its result differs, and the result."""
+    tone = _STATES.get(result.state, "warning")
+    parts = [
+        f'<div role="heading" aria-level="3" style="margin:0 0 6px">{badge(result.state, tone)}'
+        f"<strong>{short(result.check.name)}</strong> <code>{short(result.check.tool)}</code></div>"
+    ]
+    found = _differences(result)
+    for problem in result.problems:
+        if not problem.path or not any(_overlap(problem.path, each.path) for each in found):
+            parts.append(notice(str(problem), "warning"))
+    if found:
+        remark = counted(len(found), "difference")
+        card = Card("What was expected → what was returned", differences_html(found), remark)
+        parts.append(cards_html([card]))
+    if result.observation is not None:
+        seen = fold("What was returned", result_html(result.observation))
+        parts.append(f'<div style="margin:6px 0 0">{seen}</div>')
+    return Html("".join(parts))
+
+
+def _differences(result: CheckResult) -> list[Difference]:
+    """Return the parts of a result that differ where the check has found a problem."""
+    if result.observation is None or result.observation.is_error:
+        return []
+    expected, actual = result.check.compared(result.observation)
+    if expected is ABSENT:
+        return []
+    is_whole = type(expected) is not type(actual) or not isinstance(expected, dict | list)
+    paths = [problem.path for problem in result.problems if problem.path or is_whole]
+    found = []
+    for each in islice(differences(expected, actual), _DIFFERENCES):
+        if any(_overlap(path, each.path) for path in paths):
+            found.append(each)
+    return found
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Tell whether a path leads to the same place as another one, or to a part of that, or the reverse."""
+    common = min(len(one), len(other))
+    return one[:common] == other[:common]
