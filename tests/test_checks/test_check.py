@@ -99,6 +99,10 @@ def test_of_a_long_text_the_first_line_that_differs_is_shown():
     lines[30] = "other"
     problems = check.problems(Observation.from_text("\n".join(lines)))
     assert problems == [Problem((), 'line 31: "line 30" was expected, and "other" was returned')]
+    [problem] = Check("c", "t", expect={"text": f"{'x' * 99}1"}).problems(
+        Observation.from_text(f"{'x' * 99}2")
+    )
+    assert 'xx1" was expected, and "…xxx' in problem.message
 
 
 def test_what_was_seen_is_expected():

@@ -116,7 +116,7 @@ def _row(found: Difference) -> str:
     elif after is NOTHING:
         body = f"gone: <del>{escape(visible(clip(before, _LONGEST)))}</del>"
     else:
-        body = " → ".join(marked(*_excerpts(json_text(before), json_text(after))))
+        body = " → ".join(marked(*excerpts(json_text(before), json_text(after))))
     return f'{head}<div style="border-bottom:{LINE};margin:0 0 4px">{body}</div>'
 
 
@@ -124,11 +124,11 @@ def _is_long(value: Any) -> bool:
     return isinstance(value, str) and "\n" in value
 
 
-def _excerpts(old: str, new: str) -> list[str]:
-    """Return the part of each text where the first difference is."""
+def excerpts(old: str, new: str, before: int = _BEFORE) -> list[str]:
+    """Return the part of each text where the first difference is, with *before* characters before it."""
     pairs = enumerate(zip(old, new, strict=False))
     common = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
-    begin = max(0, common - _BEFORE)
+    begin = max(0, common - before)
     excerpts = []
     for text in (old, new):
         part = text[begin : begin + _LONGEST]

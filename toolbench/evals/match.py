@@ -8,6 +8,7 @@ from itertools import zip_longest
 from math import isclose, isfinite
 from typing import Any
 
+from toolbench.display.differences import excerpts
 from toolbench.errors import CaseError, Path, Problem, did_you_mean
 from toolbench.redaction.detect import BY_NAMES
 from toolbench.values import DATE_TIME, clip, mapped
@@ -536,6 +537,7 @@ def _first_difference(expected: str, actual: str) -> tuple[str, str, str]:
     pairs = zip_longest(expected.splitlines(), actual.splitlines(), fillvalue="")
     for number, (one, other) in enumerate(pairs, 1):
         if one != other and max(len(expected), len(actual)) > _SHORT:
+            one, other = excerpts(one, other, _SHORT // 2)
             return one, other, f"line {number}: "
     return expected, actual, ""
 
