@@ -1,0 +1,223 @@
+"""The pytest plugin: it collects files `*.checks.yaml`, and runs each check as a test.
+
+pytest imports this module whenever it starts where toolbench is installed. So nothing else of
+toolbench is imported before there is a file of checks.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from toolbench.checks.check import Check
+    from toolbench.mcp.client import MCPClient
+    from toolbench.mcp.config.server_entry import ServerEntry
+
+_CONFIG, _REPLAY = "config", "replay"
+_APPROVE, _YES = "--toolbench-approve", "--toolbench-yes"
+_NO_SOURCE = (
+    "Where is its server? There is no mcp.json beside the file of checks or in pytest's root folder. "
+    "Name a configuration by --toolbench-config or a recording by --toolbench-replay, or in the "
+    "settings of pytest by toolbench_config or toolbench_replay."
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what says where the servers of checks are, and what may run."""
+    group = parser.getgroup("toolbench", "checks of tools, in files *.checks.yaml")
+    for kind, what in (
+        (_CONFIG, "a file with mcpServers"),
+        (_REPLAY, "a recording, which answers"),
+    ):
+        text = f"the servers of checks: {what}"
+        group.addoption(f"--toolbench-{kind}", metavar="FILE", help=text)
+        parser.addini(f"toolbench_{kind}", f"{text}, as seen from the root folder", default="")
+    approve = "approve the servers of the file as they are now"
+    group.addoption(_APPROVE, action="store_true", help=approve)
+    yes = "say yes in advance to calls that may delete or overwrite something"
+    group.addoption(_YES, action="store_true", help=yes)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the servers of this session of pytest until its end."""
+    servers = Servers(config)
+    config.stash[_SERVERS] = servers
+    config.add_cleanup(servers.close)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CheckModule | None":
+    """Collect a file of checks."""
+    if file_path.name.endswith(".checks.yaml"):
+        return CheckModule.from_parent(parent, path=file_path)
+    return None
+
+
+class CheckModule(pytest.File):
+    """A file of checks."""
+
+    def collect(self) -> Iterator["CheckItem"]:
+        """Return an item for each check.
+
+        Raises:
+            CollectError: If the file cannot be used.
+        """
+        from toolbench.checks.checks import Checks  # noqa: PLC0415 - only if there is a file
+        from toolbench.display.escape import on_one_line, visible  # noqa: PLC0415 - the same
+        from toolbench.errors import CaseError  # noqa: PLC0415 - the same
+
+        try:
+            checks = Checks.read(self.path)
+        except CaseError as error:
+            raise self.CollectError(visible(str(error))) from None
+        for check in checks:
+            yield CheckItem.from_parent(self, name=on_one_line(check.name), check=check)
+
+
+class CheckItem(pytest.Item):
+    """A check as a test."""
+
+    def __init__(self, *, check: "Check", **options: Any) -> None:
+        """Make the test of *check*."""
+        super().__init__(**options)
+        self.check = check
+        self._tools: Any = ()
+
+    def setup(self) -> None:
+        """Connect the server that the check names, unless it is connected.
+
+        Raises:
+            Exception: If it cannot be connected, or is not approved.
+        """
+        from toolbench.errors import ToolbenchError  # noqa: PLC0415 - as above
+
+        if self.check.is_of_module:
+            return
+        try:
+            self._tools = self.config.stash[_SERVERS].client_for(self.check, self.path.parent)
+        except ToolbenchError as error:
+            raise _failure(str(error)) from None
+
+    def runtest(self) -> None:
+        """Run the check; nobody is asked.
+
+        Raises:
+            Exception: If it does not pass; the text says what differs.
+            KeyboardInterrupt: If it was interrupted.
+        """
+        from toolbench.checks.checks import Checks  # noqa: PLC0415 - as above
+
+        is_agreed = self.config.getoption(_YES)
+        report = Checks([self.check]).run(self._tools, confirm=not is_agreed, attended=False)
+        if report.stopped is not None:
+            raise KeyboardInterrupt
+        for result in report.failures:
+            text = f"{self.check.tool}: {result.error}"
+            if result.state == "refused":
+                text = f"{text} {_YES} says yes in advance."
+            raise _failure(text)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the file of the check, and its name."""
+        return self.path, None, self.name
+
+
+class Servers:
+    """The servers of a session of pytest: each is connected once, by the first check that names it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Take the source of servers that *config* names.
+
+        Raises:
+            UsageError: If it names two.
+        """
+        self._config = config
+        self._named = _named_source(config)
+        self._clients: dict[Path, tuple[MCPClient, dict[str, ServerEntry]]] = {}
+
+    def client_for(self, check: "Check", folder: Path) -> "MCPClient":
+        """Return the client of the server of *check*, whose file is in *folder*.
+
+        Raises:
+            ConsentError: If the server is not approved.
+            ServerError: If there is no source of servers, or the server cannot be reached.
+        """
+        from toolbench.errors import ConsentError, ServerError  # noqa: PLC0415 - as above
+
+        client, entries = self._source(folder)
+        named = [name for name in entries if check.tool.startswith(f"{name}.")]
+        if not named:
+            # A tool alone may be of any of them
+            named = [name for name, entry in entries.items() if entry.enabled]
+        new = [name for name in named if name not in client.servers]
+        try:
+            if new:
+                approve = self._config.getoption(_APPROVE)
+                client.add({"mcpServers": entries}, only=new, approve=approve)
+        except ConsentError as error:
+            msg = f"{error}\nFor pytest it is {_APPROVE}."
+            raise ConsentError(msg) from None
+        for name in named:
+            if reason := client.servers[name].error:
+                raise ServerError(reason)
+        return client
+
+    def _source(self, folder: Path) -> tuple["MCPClient", dict[str, "ServerEntry"]]:
+        """Return the client for the source of checks in *folder*, and the servers of the source.
+
+        Raises:
+            ServerError: If there is none, or it cannot be used.
+        """
+        from toolbench.errors import ServerError  # noqa: PLC0415 - as above
+        from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - the same
+        from toolbench.mcp.config.reader import read_config  # noqa: PLC0415 - the same
+        from toolbench.mcp.recording.recording import Recording, replay_config  # noqa: PLC0415 - the same
+
+        places = [folder / "mcp.json", self._config.rootpath / "mcp.json"]
+        kind, path = self._named or (_CONFIG, next(filter(Path.is_file, places), None))
+        if path is None:
+            raise ServerError(_NO_SOURCE)
+        if path not in self._clients:
+            config: Any = str(path)
+            if kind == _REPLAY:
+                config = replay_config(Recording.read(path))
+            self._clients[path] = MCPClient(), read_config(config)
+        return self._clients[path]
+
+    def close(self) -> None:
+        """Disconnect all."""
+        for client, _ in self._clients.values():
+            client.sync_close()
+
+
+_SERVERS = pytest.StashKey[Servers]()
+
+
+def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
+    """Return the kind and the file that the line names, or else the settings; None if neither does.
+
+    Raises:
+        UsageError: If the line, or the settings, name two.
+    """
+    for prefix, value_of, folder in (
+        ("--toolbench-", config.getoption, config.invocation_params.dir),
+        ("toolbench_", config.getini, config.rootpath),
+    ):
+        named = []
+        for kind in (_CONFIG, _REPLAY):
+            if file := value_of(f"{prefix}{kind}"):
+                named.append((kind, folder / file))
+        if len(named) > 1:
+            msg = f"Give {prefix}{_CONFIG} or {prefix}{_REPLAY}, not both."
+            raise pytest.UsageError(msg)
+        if named:
+            return named[0]
+    return None
+
+
+def _failure(text: str) -> BaseException:
+    """Return a failure with *text* alone: a traceback would only show how toolbench works."""
+    from toolbench.display.escape import visible  # noqa: PLC0415 - as above
+
+    return pytest.fail.Exception(visible(text), pytrace=False)
