@@ -24,9 +24,10 @@ pytestmark = [
 ]
 
 
-def shown(document, language):
-    """The only block of *language* in *document*."""
-    (block,) = [block for block in blocks(HOW_TO / document) if block.info == language]
+def shown(document, language, begin=""):
+    """The only block of *language* in *document* that begins so."""
+    found = [block for block in blocks(HOW_TO / document) if block.info == language]
+    (block,) = [block for block in found if block.content.startswith(begin)]
     return block.content
 
 
@@ -44,6 +45,8 @@ def repository(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "server.py").write_text(server_source())
     (folder / "mcp.json").write_text(shown("test-a-server-in-ci.md", "json"))
+    checks = shown("test-a-server-in-ci.md", "yaml", "checks:")
+    (folder / "library.checks.yaml").write_text(checks)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", path)
     monkeypatch.setenv("LIBRARY_TOKEN", "not a real one")
@@ -54,7 +57,7 @@ def repository(tmp_path, monkeypatch):
 
 def first_failure(folder):
     """Run the steps in *folder* up to the first that fails; return its name and what was said."""
-    workflow = yaml.safe_load(shown("test-a-server-in-ci.md", "yaml"))
+    workflow = yaml.safe_load(shown("test-a-server-in-ci.md", "yaml", "name: server"))
     assert workflow["defaults"]["run"]["shell"] == "bash"
     steps = workflow["jobs"]["server"]["steps"]
     named = [step for step in steps if "run" in step and step["name"] != SKIPPED]
@@ -79,7 +82,8 @@ def test_every_step_of_the_workflow_runs(repository, tmp_path):
     server = {"command": sys.executable, "args": [str(repository / "server.py")]}
     config = {"mcpServers": {"library": server}}
     with create_mcp_tools(config, record=repository / "library.jsonl") as client:
-        client["find"](title="Em")
+        for title in ("Em", "Ulysses"):
+            client["find"](title=title)
     assert first_failure(repository) == ("", "")
     assert '"error_rate": 0.0' in (tmp_path / "summary.md").read_text()
 
@@ -89,6 +93,7 @@ def test_every_step_of_the_workflow_runs(repository, tmp_path):
     [
         ("MCPServer(", "Server(", "It connects, and its schemas can be used"),
         ("title in name", "title not in name", "It finds a book"),
+        ('"Emma": 1815', '"Emma": 1816', "It returns what callers expect"),
     ],
 )
 def test_a_step_fails_for_a_server_that_is_broken(repository, before, after, step):
