@@ -117,7 +117,7 @@ class TestRerun:
         session = client.connect("library", {"server": smaller})
         report = rerun(session, path)
         assert outcomes(report) == ["error", "same", "not called", "error", "error"]
-        assert report[0].why == "library has no tool 'find' now"
+        assert report[0].why == "There is no tool 'find' now"
         assert "tools/find" in [c.where for c in report.changes if c.severity == "breaking"]
         assert "has changed: " in report.about_changes
 

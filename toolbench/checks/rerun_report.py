@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from typing import Any, Literal
@@ -46,10 +46,6 @@ class RerunRow:
     """How long the call took."""
     was: float | None = None
     """How long it took then."""
-
-    def judged(self, state: State, why: str) -> "RerunRow":
-        """Return the row with another *state*."""
-        return replace(self, state=state, why=why)
 
     @property
     def error(self) -> str | None:

@@ -4,21 +4,21 @@ The results are compared as those of checks, and what the server offers as `%mcp
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from toolbench.checks.check import Check
-from toolbench.checks.rerun_report import RerunReport, RerunRow
+from toolbench.checks.rerun_report import RerunReport, RerunRow, State
 from toolbench.core.coercion import masked_observation
 from toolbench.core.schema import Observation
-from toolbench.errors import Problem, ServerError, ToolNotFoundError, did_you_mean
+from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.elicitation import answering as answering_servers
 from toolbench.mcp.elicitation import ask_here
 from toolbench.mcp.recording.matcher import with_recorded_secrets
 from toolbench.mcp.recording.recording import RecordedCall, Recording, offer_in
-from toolbench.mcp.results import MCPToolObservation, failed_observation, tool_observation
+from toolbench.mcp.results import failed_observation, tool_observation
 from toolbench.mcp.snapshots.diff import Change, by_severity
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.tool import MCPToolDefinition
@@ -27,7 +27,7 @@ from toolbench.runs.consent_question import one_line
 from toolbench.runs.perform import perform
 from toolbench.runs.policy import Reason, ask_consent, policy
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question, answering
-from toolbench.runs.run import run_here
+from toolbench.runs.run import Run, run_here
 from toolbench.values import clip, every_part
 from toolbench.wording import counted
 
@@ -45,31 +45,26 @@ _NOT_NAMED = "it is not declared read-only: name it to call it"
 class _Call:
     """A recorded call, and what makes it again."""
 
-    session: "MCPServerSession"
     recorded: RecordedCall
-    tool: MCPToolDefinition | None
-    against: MCPToolDefinition | None = None
-    """The tool of the other server, if the results are compared with those of another server."""
+    address: str
+    """The address of the tool, `SERVER.TOOL`."""
+    tools: list[MCPToolDefinition]
+    """The tools that are called: of the other server, if there is one, and of the server."""
+    why: str
+    """Why the call is not made; empty if it is."""
     is_agreed: bool = False
     """Whether the call may run without a question."""
-    why: str = ""
-    """Why the call is not made; empty if it is."""
 
     @property
-    def tools(self) -> list[MCPToolDefinition]:
-        """The tools that are called."""
-        return [tool for tool in (self.against, self.tool) if tool is not None]
-
-    @property
-    def address(self) -> str:
-        """The address of the tool, `SERVER.TOOL`."""
-        return f"{self.session.name}.{self.recorded.tool}"
+    def arguments(self) -> dict[str, Any]:
+        """The arguments, with one mark for all secrets."""
+        arguments: dict[str, Any] = without_numbers(dict(self.recorded.arguments))
+        return arguments
 
     @property
     def words(self) -> str:
         """The call on one line."""
-        arguments = clip(without_numbers(dict(self.recorded.arguments)), _LONGEST)
-        return one_line(f"{self.address} {arguments}")
+        return one_line(f"{self.address} {clip(self.arguments, _LONGEST)}")
 
 
 def rerun(
@@ -118,7 +113,6 @@ def rerun(
             changes += _changes(session, recording, against)
         except ServerError as error:
             notes.append(f"What {session.name} offers was not compared: {error}")
-    _check_names(calls, tools)
     refusal = _agree(calls, tools, confirm=confirm)
     rows = list[RerunRow]()
     try:
@@ -145,47 +139,40 @@ def _calls_of(
     session: "MCPServerSession", recording: Recording, against: "MCPServerSession | None"
 ) -> Iterator[_Call]:
     """Yield the recorded calls of *session*, and why some of them cannot be made."""
-    if session.entry.transport != "replay" and session.recording == recording.path.absolute():
+    path = session.recording
+    is_replay = session.entry.transport == "replay"
+    if path is not None and not is_replay and path.resolve() == recording.path.resolve():
         msg = (
-            f"{recording.path} is being written: the calls of the rerun would go into it. "
+            f"{path} is being written: the calls of the rerun would go into it. "
             f"End the recording first: %mcp record {session.name} --stop."
         )
         raise ServerError(msg)
     name = recording.tape(recording.recorded_name(session.name)).server
+    sides = [side for side in (against, session) if side is not None]
     for recorded in recording.calls:
-        if recorded.server != name:
-            continue
-        call = _Call(session, recorded, session.tools.present(recorded.tool))
-        owners = [session]
-        if against is not None:
-            call.against = against.tools.present(recorded.tool)
-            owners.insert(0, against)
-        call.why = _obstacle(call, owners, is_compared=against is None)
-        yield call
+        if recorded.server == name:
+            found = [side.tools.present(recorded.tool) for side in sides]
+            tools = [tool for tool in found if tool is not None]
+            why = _obstacle(recorded, is_compared=against is None)
+            if len(tools) < len(sides) and (against is not None or not _has_worked(recorded)):
+                why = f"{sides[found.index(None)].name} has no tool {recorded.tool!r}"
+            yield _Call(recorded, f"{session.name}.{recorded.tool}", tools, why)
 
 
-def _obstacle(call: _Call, owners: "list[MCPServerSession]", *, is_compared: bool) -> str:
-    """Return why *call* cannot be made or judged; empty if it can. *owners* are the servers."""
-    recorded = call.recorded
+def _obstacle(recorded: RecordedCall, *, is_compared: bool) -> str:
+    """Return why the call *recorded* cannot be made, or not be compared with; empty if it can."""
     hidden = [name for name, value in recorded.arguments.items() if _has_secret(value)]
     if hidden:
         return f"the recording hides a secret of its arguments: {', '.join(hidden)}"
     if _has_secret(list(recorded.answers)):
         return "the recording hides a secret of its answers"
-    outcome = (recorded.result, recorded.error, recorded.failure)
-    if is_compared and outcome == (None, None, None):
+    if is_compared and recorded.seconds is None and recorded.failure is None:
         return "the recording has no result of it"
-    # Of a tool that worked then, it is an error now
-    is_news = is_compared and recorded.result is not None and not recorded.result.get("isError")
-    for owner in owners:
-        tool = owner.tools.present(recorded.tool)
-        if tool is None and not is_news:
-            return f"{owner.name} has no tool {recorded.tool!r}"
-        if tool is not None and tool.blocked:
-            return tool.blocked
-        if tool is not None and policy.ruling_on(tool).verdict == "deny":
-            return f"denied, because {policy.ruling_on(tool).words}"
     return ""
+
+
+def _has_worked(recorded: RecordedCall) -> bool:
+    return recorded.result is not None and not recorded.result.get("isError")
 
 
 def _has_secret(value: Any) -> bool:
@@ -199,7 +186,11 @@ def _changes(
     before = recording.snapshot(recording.recorded_name(session.name))
     if against is not None:
         before = _offer_of(against)
-    return before.diff(_offer_of(session))
+    changes = before.diff(_offer_of(session))
+    if len(recording.servers) == 1:
+        return changes
+    # Each of them may have a tool of the same name
+    return [replace(change, text=f"{session.name}: {change.text}") for change in changes]
 
 
 def _offer_of(session: "MCPServerSession") -> Snapshot:
@@ -216,15 +207,22 @@ def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> 
     """Ask once whether those of *calls* may be made that change something; set why others are not.
 
     Return why nobody agreed; empty if nobody was asked, or the answer is yes.
+
+    Raises:
+        ToolNotFoundError: If no call is of a tool in *named*.
     """
+    known = {name for call in calls for name in (call.recorded.tool, call.address)}
+    for name in named:
+        if name not in known:
+            msg = f"The recording has no call of a tool {name!r}.{did_you_mean(name, known)}"
+            raise ToolNotFoundError(msg)
+    asked, refusal = list[_Call](), ""
     for call in calls:
-        call.is_agreed = not confirm or _is_named(call, named)
-    asked = []
-    for call in calls:
-        if not (call.why or call.is_agreed or all(map(_is_harmless, call.tools))):
+        is_named = call.recorded.tool in named or call.address in named
+        call.is_agreed = not confirm or (is_named and not any(map(_is_ruled, call.tools)))
+        if not (call.why or call.is_agreed or all(map(_asks_itself, call.tools))):
             asked.append(call)
-    refusal = ""
-    if named:
+    if asked and named:
         # The user has chosen
         for call in asked:
             call.why = _NOT_NAMED
@@ -237,31 +235,15 @@ def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> 
     return refusal
 
 
-def _check_names(calls: Sequence[_Call], named: Collection[str]) -> None:
-    """Check that each name of *named* is of a tool that is called.
-
-    Raises:
-        ToolNotFoundError: If one is not.
-    """
-    known = {name for call in calls for name in (call.recorded.tool, call.address)}
-    for name in named:
-        if name not in known:
-            msg = f"The recording has no call of a tool {name!r}.{did_you_mean(name, known)}"
-            raise ToolNotFoundError(msg)
+def _is_ruled(tool: MCPToolDefinition) -> bool:
+    """Tell whether the policy has a rule for *tool* itself, which is followed at its call."""
+    return policy.ruling_on(tool).reason is Reason.NAMED
 
 
-def _is_named(call: _Call, named: Collection[str]) -> bool:
-    """Tell whether *named* has the tool of *call*, and the policy does not ask about it by name."""
-    if call.recorded.tool not in named and call.address not in named:
-        return False
-    return not any(policy.ruling_on(tool).reason is Reason.NAMED for tool in call.tools)
-
-
-def _is_harmless(tool: MCPToolDefinition) -> bool:
-    """Tell whether *tool* changes nothing, or the policy allows it by name."""
-    ruling = policy.ruling_on(tool)
-    is_allowed = ruling.verdict == "allow" and ruling.reason is Reason.NAMED
-    return is_allowed or tool.is_replayed or tool.hints.effect == "read-only"
+def _asks_itself(tool: MCPToolDefinition) -> bool:
+    """Tell whether a call of *tool* needs no yes here: it changes nothing, or it is asked or refused then."""
+    is_harmless = tool.is_replayed or tool.hints.effect == "read-only"
+    return is_harmless or bool(tool.blocked) or _is_ruled(tool)
 
 
 def _question(calls: Sequence[_Call]) -> Question:
@@ -285,66 +267,61 @@ def _question(calls: Sequence[_Call]) -> Question:
 def _row(call: _Call) -> RerunRow:
     """Make *call*, and judge its result."""
     recorded = call.recorded
+    expect = {"loosen": ["times", "ids"], "warnings": True}
     check = Check(
         call.words,
         call.address,
-        arguments=without_numbers(dict(recorded.arguments)),
+        arguments=call.arguments,
         answers=recorded.answers,
-        expect={"loosen": ["times", "ids"], "warnings": True},
+        expect=expect,
     )
     if call.why:
         return RerunRow(check, "not called", call.why)
-    if call.tool is None:
-        return RerunRow(check, "error", f"{call.session.name} has no tool {recorded.tool!r} now")
-    before: Observation = _recorded_result(recorded)
-    was = recorded.seconds
-    if call.against is not None:
-        before, was, refusal = _made(call, call.against)
-        if refusal:
-            return RerunRow(check, "not called", refusal)
-    after, seconds, refusal = _made(call, call.tool)
-    if refusal:
-        return RerunRow(check, "not called", refusal)
-    return _judged(check.accepting(before), before, after, was, seconds)
+    if not call.tools:
+        return RerunRow(check, "error", f"There is no tool {recorded.tool!r} now")
+    runs = list[Run]()
+    for tool in call.tools:
+        runs.append(_made(call, tool))
+        if runs[-1].state == "denied":
+            return RerunRow(check, "not called", runs[-1].outcome.text)
+    results = [masked_observation(run.outcome, run.secrets.redactor) for run in runs]
+    before, was = _recorded_result(recorded), recorded.seconds
+    if len(runs) > 1:
+        before, was = results[0], runs[0].seconds
+    return _judged(check.accepting(before), before, results[-1], was, runs[-1].seconds)
 
 
-def _recorded_result(recorded: RecordedCall) -> MCPToolObservation:
+def _recorded_result(recorded: RecordedCall) -> Observation:
     """Return the recorded result as an observation."""
-    if recorded.failure is not None:
-        return failed_observation(recorded.tool, recorded.failure)
-    if recorded.result is None:
-        return failed_observation(recorded.tool, str((recorded.error or {}).get("message")))
-    return tool_observation(recorded.tool, recorded.result)
+    if recorded.result is not None and recorded.failure is None:
+        return tool_observation(recorded.tool, recorded.result)
+    error = (recorded.error or {}).get("message")
+    return failed_observation(recorded.tool, recorded.failure or str(error))
 
 
-def _made(call: _Call, tool: MCPToolDefinition) -> tuple[Observation, float, str]:
-    """Call *tool*; return the result without secrets, its seconds, and why it was not called."""
+def _made(call: _Call, tool: MCPToolDefinition) -> Run:
+    """Make *call* of *tool*, and return its run."""
     # As recorded: what does not fit the tool's schema is for the server to refuse
-    action = tool.unchecked_action(without_numbers(dict(call.recorded.arguments)))
-    run = run_here(tool, action, "magic")
+    run = run_here(tool, tool.unchecked_action(call.arguments), "magic")
     # A handler of the session would give other answers
     with answering_servers(ask_here), answering(*call.recorded.answers, by=tool.server):
         perform(run, confirm=not call.is_agreed)
-    observation = masked_observation(run.outcome, run.secrets.redactor)
-    if run.state == "denied":
-        return observation, 0.0, observation.text
-    return observation, run.seconds, ""
+    return run
 
 
 def _judged(
     check: Check, before: Observation, after: Observation, was: float | None, seconds: float
 ) -> RerunRow:
     """Return the row of a call that was made: how *after* differs from what *check* expects."""
-    recorded = before.to_mcp_result()
-    seen = with_recorded_secrets(recorded, after.to_mcp_result())
+    seen = with_recorded_secrets(before.to_mcp_result(), after.to_mcp_result())
     shown = tool_observation(check.tool, seen)
-    problems: tuple[Problem, ...] = tuple(check.problems(shown, seconds))
-    row = RerunRow(check, "same", "", problems, shown, seconds, was)
+    problems = tuple(check.problems(shown))
+    state: State = "same"
+    why = "\n".join(map(str, problems))
     if problems:
-        why = "\n".join(map(str, problems))
+        state = "differs"
         if after.is_error and not before.is_error:
-            return row.judged("error", why)
-        return row.judged("differs", why)
-    if was is not None and seconds > _TIMES * was and seconds - was >= _SECONDS:
-        return row.judged("slower", f"{seconds:.1f} s, and {was:.1f} s then")
-    return row
+            state = "error"
+    elif was is not None and seconds > _TIMES * was and seconds - was >= _SECONDS:
+        state, why = "slower", f"{seconds:.1f} s, and {was:.1f} s then"
+    return RerunRow(check, state, why, problems, shown, seconds, was)
