@@ -100,7 +100,7 @@ def test_the_exit_code_says_how_it_ended(check, names, words, code, said):
 
 
 def test_each_check_is_a_row_and_a_line(check):
-    """With its file, its state and what differs; a call that is refused holds up no other."""
+    """With its state and what differs; a call that is refused holds up no other."""
     names = ["finds another year", "burns", "halves"]
     ended = check(*names)
     document = ended.json
@@ -108,7 +108,6 @@ def test_each_check_is_a_row_and_a_line(check):
     rows = document["results"]
     assert [row["name"] for row in rows] == names
     assert [row["state"] for row in rows] == ["failed", "refused", "passed"]
-    assert {row["file"] for row in rows} == {"library.checks.yaml"}
     message = "1816 was expected, and 1815 was returned"
     assert rows[0]["problems"] == [{"where": "[0].year", "message": message}]
     assert f"[0].year: {message}" in ended.err
@@ -168,3 +167,11 @@ def test_a_file_that_cannot_be_used_is_named(check, folder):
     assert (ended.code, ended.out) == (2, "")
     assert "bad.checks.yaml cannot be used" in ended.err
     assert check(file="none.checks.yaml").code == 2
+
+
+def test_several_files_are_one_report(check, folder):
+    """Their checks run in the order of the line."""
+    (folder / "more.checks.yaml").write_text("checks:\n- {name: more, tool: library.find}\n")
+    ended = check("halves", "more", words=["more.checks.yaml", "--approve"])
+    assert [row["name"] for row in ended.json["results"]] == ["halves", "more"]
+    assert (ended.code, ended.json["checks"]) == (0, 2)

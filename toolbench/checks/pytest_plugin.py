@@ -204,10 +204,8 @@ def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
         ("--toolbench-", config.getoption, config.invocation_params.dir),
         ("toolbench_", config.getini, config.rootpath),
     ):
-        named = []
-        for kind in (_CONFIG, _REPLAY):
-            if file := value_of(f"{prefix}{kind}"):
-                named.append((kind, folder / file))
+        files = {kind: value_of(f"{prefix}{kind}") for kind in (_CONFIG, _REPLAY)}
+        named = [(kind, folder / file) for kind, file in files.items() if file]
         if len(named) > 1:
             msg = f"Give {prefix}{_CONFIG} or {prefix}{_REPLAY}, not both."
             raise pytest.UsageError(msg)

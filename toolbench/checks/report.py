@@ -21,8 +21,6 @@ from toolbench.values import clip
 from toolbench.wording import counted, duration
 
 State = Literal["passed", "accepted", "failed", "refused", "missing"]
-JUNIT = "toolbench.checks"
-"""The name of reports of checks as JUnit XML."""
 # Rows of a report as text, and problems of one row
 _ROWS, _PROBLEMS = 100, 20
 
@@ -201,7 +199,8 @@ class CheckReport(ReportEntries[CheckResult]):
         Raises:
             FileError: If the file exists with other content, or cannot be written.
         """
-        return written(junit_xml(junit_cases(self), JUNIT), path, overwrite=overwrite)
+        text = junit_xml(_junit_cases(self), "toolbench.checks")
+        return written(text, path, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"<CheckReport: {self.verdict}>"
@@ -210,7 +209,7 @@ class CheckReport(ReportEntries[CheckResult]):
         return {"text/plain": self.to_text(), "text/html": checks_html(self)}
 
 
-def junit_cases(report: CheckReport) -> list[JUnitCase]:
+def _junit_cases(report: CheckReport) -> list[JUnitCase]:
     """Return the test cases of *report*, for JUnit XML, in a suite called like its file."""
     suite, cases = "checks", []
     if report.file is not None:

@@ -1,18 +1,16 @@
-"""Run the checks of files for `toolbench check`: what they need, what is written, and the exit code."""
+"""The checks of `toolbench check`: those of its files, the servers that they need, lines, and the exit code."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolbench.checks.checks import Checks
-from toolbench.checks.report import JUNIT, CheckReport, CheckResult, junit_cases
+from toolbench.checks.report import CheckReport, CheckResult
 from toolbench.cli.exit_codes import ExitCode
 from toolbench.cli.server_source import chosen, has_terminal, server_in
 from toolbench.cli.terminal import CommandError, Outcome, say
 from toolbench.display.escape import on_one_line
 from toolbench.errors import did_you_mean
-from toolbench.evals.junit import JUnitCase, junit_xml
-from toolbench.evals.report_parts import written
 from toolbench.mcp.client import MCPClient
 from toolbench.wording import duration
 
@@ -20,8 +18,8 @@ if TYPE_CHECKING:
     from toolbench.mcp.config.server_entry import ServerEntry
 
 
-def checks_in(files: Sequence[str], only: Sequence[str]) -> list[Checks]:
-    """Return the checks of each of *files*; if there are names in *only*, those checks alone.
+def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
+    """Return the checks of *files*; if there are names in *only*, the checks of these names.
 
     Raises:
         CaseError: If a file cannot be used.
@@ -31,36 +29,25 @@ def checks_in(files: Sequence[str], only: Sequence[str]) -> list[Checks]:
         msg = "Which checks? Give a file NAME.checks.yaml."
         raise CommandError(msg)
     read = [Checks.read(file) for file in files]
-    names = {check.name for checks in read for check in checks}
+    found = [check for checks in read for check in checks]
+    names = [check.name for check in found]
     for name in only:
         if name not in names:
             msg = f"There is no check {name!r}.{did_you_mean(name, names)}"
             raise CommandError(msg)
-    if not only:
-        return read
-    chosen_checks = []
-    for checks in read:
-        kept = [check for check in checks if check.name in only]
-        chosen_checks.append(Checks(kept, checks.file))
-    return chosen_checks
+    file = None
+    if len(read) == 1:
+        file = read[0].file
+    return Checks([check for check in found if not only or check.name in only], file)
 
 
-def need_servers(files: Sequence[Checks]) -> bool:
-    """Tell whether a check of *files* calls a tool that is not imported from a module."""
-    return any(not check.is_of_module for checks in files for check in checks)
-
-
-def servers_named(
-    files: Sequence[Checks], entries: Mapping[str, "ServerEntry"]
-) -> dict[str, "ServerEntry"]:
-    """Return those of *entries* that the checks of *files* name; all if one names a tool alone.
+def servers_named(checks: Checks, entries: Mapping[str, "ServerEntry"]) -> dict[str, "ServerEntry"]:
+    """Return those of *entries* that *checks* name; all if one names a tool alone.
 
     Raises:
         CommandError: If they name several servers, and a command or a URL is one.
     """
-    names = set()
-    for checks in files:
-        names |= {server_in(check.tool, entries) for check in checks if not check.is_of_module}
+    names = {server_in(check.tool, entries) for check in checks if not check.is_of_module}
     if "" not in entries:
         return {name: entry for name, entry in entries.items() if name in names or "" in names}
     names.discard("")
@@ -71,36 +58,25 @@ def servers_named(
 
 
 def run_checks(
-    files: Sequence[Checks],
+    checks: Checks,
     client: MCPClient | None,
     *,
     is_agreed: bool,
     junit: Path | None,
     overwrite: bool,
 ) -> Outcome:
-    """Run the checks of *files* with the tools of *client*, write what comes out, and return it.
+    """Run *checks* with the tools of *client*, say what comes out, and return it.
 
     Raises:
         ConsentError: If the user does not agree to the calls.
         FileError: If *junit* cannot be written.
     """
-    tools: Any = client
-    if client is None:
-        tools = ()
-    reports = list[CheckReport]()
-    for checks in files:
-        report = checks.run(
-            tools, confirm=not is_agreed, attended=has_terminal(), on_result=_say_result
-        )
-        reports.append(report)
-        if report.stopped is not None:
-            break
+    report = checks.run(
+        client, confirm=not is_agreed, attended=has_terminal(), on_result=_say_result
+    )
     if junit is not None:
-        cases = list[JUnitCase]()
-        for report in reports:
-            cases += junit_cases(report)
-        written(junit_xml(cases, JUNIT), junit, overwrite=overwrite)
-    return _code(reports, client), _document(reports)
+        report.to_junit(junit, overwrite=overwrite)
+    return _code(report, client), report.to_dict()
 
 
 def _say_result(result: CheckResult) -> None:
@@ -112,34 +88,17 @@ def _say_result(result: CheckResult) -> None:
         say(f"        {problem}")
 
 
-def _code(reports: Sequence[CheckReport], client: MCPClient | None) -> ExitCode:
-    """Return the exit code: that a check could not run says more than that one has failed."""
-    if any(report.stopped is not None for report in reports):
+def _code(report: CheckReport, client: MCPClient | None) -> ExitCode:
+    """Return the exit code for *report*: that a check could not run says more than that one has failed."""
+    if report.stopped is not None:
         return ExitCode.INTERRUPTED
-    states = {result.state for report in reports for result in report}
-    if states <= {"passed"}:
+    if report.passed:
         return ExitCode.OK
     if client is not None and not all(each.is_connected for each in client.servers.values()):
         return ExitCode.CONNECTION
+    states = {result.state for result in report}
     if "missing" in states:
         return ExitCode.USAGE
     if "refused" in states:
         return ExitCode.REFUSED
     return ExitCode.FAILED
-
-
-def _document(reports: Sequence[CheckReport]) -> dict[str, Any]:
-    results = []
-    for report in reports:
-        for result in report:
-            file = {}
-            if report.file is not None:
-                file = {"file": str(report.file.path)}
-            results.append({**file, **result.to_dict()})
-    return {
-        "passed": all(report.passed for report in reports),
-        "checks": sum(report.planned for report in reports),
-        "failed": sum(len(report.failures) for report in reports),
-        "seconds": round(sum(report.seconds for report in reports), 6),
-        "results": results,
-    }

@@ -260,7 +260,6 @@ def check(
     """
     from toolbench.cli.server_checks import (  # noqa: PLC0415 - they bring much
         checks_in,
-        need_servers,
         run_checks,
         servers_named,
     )
@@ -273,7 +272,7 @@ def check(
         files = words[1:]
     checks = checks_in(files, only)
     run = partial(run_checks, checks, is_agreed=yes, junit=junit, overwrite=overwrite)
-    if not need_servers(checks):
+    if all(check.is_of_module for check in checks):
         # As `connected` does
         gc.enable()
         return run(None)
