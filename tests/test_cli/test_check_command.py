@@ -1,6 +1,7 @@
 """`toolbench check`, as a script in a shell meets it: rows, words, exit codes, a report for CI."""
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 from types import SimpleNamespace
 
@@ -175,3 +176,22 @@ def test_several_files_are_one_report(check, folder):
     ended = check("halves", "more", words=["more.checks.yaml", "--approve"])
     assert [row["name"] for row in ended.json["results"]] == ["halves", "more"]
     assert (ended.code, ended.json["checks"]) == (0, 2)
+
+
+@pytest.mark.slow
+def test_a_server_that_breaks_off_is_no_difference(check, folder):
+    """Even if the next call has connected it again; answers of a check are given in its own call alone."""
+    arguments = "arguments: {title: Emma}, expect: {match: any}"
+    (folder / "example.checks.yaml").write_text(
+        "checks:\n"
+        f"- {{name: lends, tool: lend, {arguments}, answers: [{{until: '2027-01-31'}}]}}\n"
+        f"- {{name: asks, tool: lend, {arguments}}}\n"
+        "- {name: exits, tool: exit_in_call}\n"
+        "- {name: finds, tool: find, arguments: {title: Em}, expect: {warnings: true}}\n"
+    )
+    words = ["--", sys.executable, "-m", "toolbench.mcp.example"]
+    ended = check(file="example.checks.yaml", words=["--yes", *words])
+    states = [row["state"] for row in ended.json["results"]]
+    assert states == ["passed", "failed", "failed", "passed"], ended
+    assert ended.code == 3
+    assert check("asks", file="example.checks.yaml", words=["--yes", *words]).code == 1

@@ -94,7 +94,12 @@ def _code(report: CheckReport, client: MCPClient | None) -> ExitCode:
         return ExitCode.INTERRUPTED
     if report.passed:
         return ExitCode.OK
-    if client is not None and not all(each.is_connected for each in client.servers.values()):
+    runs = [result.run for result in report.failures if result.run is not None]
+    # It may have been connected again since then
+    is_lost = any(run.error_kind == "network" for run in runs)
+    if client is not None:
+        is_lost = is_lost or not all(each.is_connected for each in client.servers.values())
+    if is_lost:
         return ExitCode.CONNECTION
     states = {result.state for result in report}
     if "missing" in states:

@@ -231,6 +231,6 @@ def _ask(question: "Question") -> "Answer":
     if has_terminal() or active_run() is not None:
         answer = ask_here(question)
     if not answer and not answer.by_somebody:
-        how = '--answer \'{"field": "value"}\' answers it.'
+        how = 'toolbench call --answer \'{"field": "value"}\' answers it, and `answers` in a check.'
         say(f"{question.whole}\nIt was declined, because {answer.absence}. {how}")
     return answer
