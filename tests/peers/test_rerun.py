@@ -5,8 +5,9 @@ from patience import PATIENCE
 
 from peers.conftest import PEERS, entry_of, recorded
 from peers.test_servers import NAMES, answer
-from toolbench.checks import Checks, rerun, reruns
+from toolbench.checks import recorded_checks, rerun, reruns
 from toolbench.mcp import MCPClient
+from toolbench.mcp.recording import Recording
 
 STATEFUL = {
     # The file is there the second time
@@ -26,22 +27,11 @@ def tools_in(state, report):
     return {row.check.tool.partition(".")[2] for row in report if row.state == state}
 
 
-def checks_of(report, session):
-    """The checks of the rows that were called, but of calls which toolbench itself would refuse."""
-    checks = []
-    for row in report:
-        if row.observation is not None:
-            tool = session.tool(row.check.tool.partition(".")[2])
-            if not tool.problems(row.check.arguments):
-                checks.append(row.check)
-    return Checks(checks)
-
-
 # tests/test_checks/test_rerun.py does the same with servers of ours
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_calls_are_made_again(name, installed, tmp_path, monkeypatch):
-    """A replay gives the same; the server too, but for its state. Checks of the rows find the same."""
+    """A replay gives the same; the server too, but for its state. Checks of the recording find that too."""
     monkeypatch.setattr(reruns, "_SECONDS", PATIENCE)
     record = next(server for server in recorded() if server["name"] == name)
     roots = [] if name == "filesystem" else [f"file://{PEERS}/data"]
@@ -55,7 +45,7 @@ def test_recorded_calls_are_made_again(name, installed, tmp_path, monkeypatch):
     with MCPClient(timeout=PATIENCE, roots=roots) as client:
         replay = client.connect(name, replay=path)
         replayed = rerun(replay, path)
-        checks = checks_of(replayed, replay)
+        checks = recorded_checks(Recording.read(path), name)
         checked = checks.run(client)
     assert {row.state for row in replayed} <= {"same", "not called"}
     assert replayed.changes == ()

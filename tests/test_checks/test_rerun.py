@@ -8,7 +8,7 @@ import pytest
 from patience import PATIENCE
 
 from toolbench import answering, current_run, policy, tool
-from toolbench.checks import Checks, rerun, reruns
+from toolbench.checks import Checks, recorded_checks, rerun, reruns
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
@@ -81,6 +81,40 @@ def client():
 
 def outcomes(report):
     return [row.state for row in report]
+
+
+class TestRecordedChecks:
+    def test_expect_what_was_recorded(self, path, tmp_path, client):
+        """They pass by the recording and by the server, and find what has changed in another one."""
+        recording, file = Recording.read(path), tmp_path / "library.checks.yaml"
+        assert len(recorded_checks(recording, "library")) == 5
+        recorded_checks(recording, "library").write(file)
+        checks = Checks.read(file)
+        client.connect("library", replay=path)
+        assert checks.run(client).passed
+        client.connect("library", {"server": library()})
+        assert checks.run(client, confirm=False).passed
+        client.connect("library", {"server": library(count=4)})
+        [failed] = checks.run(client, confirm=False).failures
+        assert failed.error == "3 was expected, and 4 was returned"
+
+    def test_leave_out_what_cannot_be_expected_again(self, path, tmp_path, client):
+        """The same call twice, hidden secrets, and arguments that toolbench does not send."""
+        server, path = FakeMCPServer("bank"), tmp_path / "bank.jsonl"
+        server.answer("log_in", "welcome", schema=LOG_IN, annotations=READS)
+        server.answer("show", "key sesame-4711", annotations=READS)
+        server.answer("count", "3", schema=TITLE, annotations=READS)
+        session = client.connect("bank", {"server": server}, record=path)
+        for name, arguments in (
+            ("log_in", {"api_key": "sesame-4711"}),
+            ("show", {}),
+            ("count", {"title": 7}),
+            ("count", {"title": "Emma"}),
+            ("count", {"title": "Emma"}),
+        ):
+            session.call(name, arguments)
+        [check] = recorded_checks(Recording.read(path), "bank")
+        assert check.arguments == {"title": "Emma"}
 
 
 class TestRerun:

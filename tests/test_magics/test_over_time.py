@@ -284,7 +284,9 @@ class TestSnapshots:
 
 
 class TestRerun:
-    def test_makes_the_recorded_calls_again(self, shell, mcp, tmp_path, person, monkeypatch):
+    def test_makes_the_recorded_calls_again(
+        self, shell, mcp, tmp_path, person, monkeypatch, capsys
+    ):
         """At the server of today: asked once, unless the line names the tools; or beside another server."""
         # However long a call takes under load
         monkeypatch.setattr(reruns, "_SECONDS", PATIENCE)
@@ -293,6 +295,8 @@ class TestRerun:
         mcp(f"connect lib --record {file} old")
         for title in ("Emma", "Emma", "Persuasion", "fails"):
             run_tool("lib.find", {"title": title})
+        mcp(f"record lib --as-checks {tmp_path / 'lib.checks.yaml'}")
+        assert "lib.checks.yaml: 3 checks of 4 calls. %tools check" in capsys.readouterr().out
         mcp("connect lib new")
         answers, asked = person
         answers.append(lambda: "n")

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from toolbench.checks.check import Check as Check
     from toolbench.checks.check import Expectation as Expectation
     from toolbench.checks.checks import Checks as Checks
+    from toolbench.checks.recorded import recorded_checks as recorded_checks
     from toolbench.checks.report import CheckReport as CheckReport
     from toolbench.checks.report import CheckResult as CheckResult
     from toolbench.checks.rerun_report import RerunReport as RerunReport

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolbench.checks.check import Check
+from toolbench.checks.recorded import arguments_of, obstacle, recorded_result, words_of
 from toolbench.checks.rerun_report import RerunReport, RerunRow, State
 from toolbench.core.coercion import masked_observation
 from toolbench.core.schema import Observation
@@ -18,17 +19,14 @@ from toolbench.mcp.elicitation import answering as answering_servers
 from toolbench.mcp.elicitation import ask_here
 from toolbench.mcp.recording.matcher import with_recorded_secrets
 from toolbench.mcp.recording.recording import RecordedCall, Recording, offer_in
-from toolbench.mcp.results import failed_observation, tool_observation
+from toolbench.mcp.results import tool_observation
 from toolbench.mcp.snapshots.diff import Change, by_severity
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.mcp.tool import MCPToolDefinition
-from toolbench.redaction import has_mark, without_numbers
-from toolbench.runs.consent_question import one_line
 from toolbench.runs.perform import perform
 from toolbench.runs.policy import Reason, ask_consent, policy
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question, answering
 from toolbench.runs.run import Run, run_here
-from toolbench.values import clip, every_part
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
@@ -36,8 +34,8 @@ if TYPE_CHECKING:
 
 # A call is slower if it takes so many times as long, and so many seconds more
 _TIMES, _SECONDS = 2.0, 0.5
-# Calls that a question shows at once, and characters of the arguments of each
-_MOST, _LONGEST = 10, 300
+# Calls that a question shows at once
+_MOST = 10
 _NOT_NAMED = "it is not declared read-only: name it to call it"
 
 
@@ -56,15 +54,9 @@ class _Call:
     """Whether the call may run without a question."""
 
     @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments, with one mark for all secrets."""
-        arguments: dict[str, Any] = without_numbers(dict(self.recorded.arguments))
-        return arguments
-
-    @property
     def words(self) -> str:
         """The call on one line."""
-        return one_line(f"{self.address} {clip(self.arguments, _LONGEST)}")
+        return words_of(self.recorded, self.address)
 
 
 def rerun(
@@ -153,30 +145,14 @@ def _calls_of(
         if recorded.server == name:
             found = [side.tools.present(recorded.tool) for side in sides]
             tools = [tool for tool in found if tool is not None]
-            why = _obstacle(recorded, is_compared=against is None)
+            why = obstacle(recorded, is_compared=against is None)
             if len(tools) < len(sides) and (against is not None or not _has_worked(recorded)):
                 why = f"{sides[found.index(None)].name} has no tool {recorded.tool!r}"
             yield _Call(recorded, f"{session.name}.{recorded.tool}", tools, why)
 
 
-def _obstacle(recorded: RecordedCall, *, is_compared: bool) -> str:
-    """Return why the call *recorded* cannot be made, or not be compared with; empty if it can."""
-    hidden = [name for name, value in recorded.arguments.items() if _has_secret(value)]
-    if hidden:
-        return f"the recording hides a secret of its arguments: {', '.join(hidden)}"
-    if _has_secret(list(recorded.answers)):
-        return "the recording hides a secret of its answers"
-    if is_compared and recorded.seconds is None and recorded.failure is None:
-        return "the recording has no result of it"
-    return ""
-
-
 def _has_worked(recorded: RecordedCall) -> bool:
     return recorded.result is not None and not recorded.result.get("isError")
-
-
-def _has_secret(value: Any) -> bool:
-    return any(isinstance(part, str) and has_mark(part) for part in every_part(value))
 
 
 def _changes(
@@ -271,7 +247,7 @@ def _row(call: _Call) -> RerunRow:
     check = Check(
         call.words,
         call.address,
-        arguments=call.arguments,
+        arguments=arguments_of(recorded),
         answers=recorded.answers,
         expect=expect,
     )
@@ -285,24 +261,16 @@ def _row(call: _Call) -> RerunRow:
         if runs[-1].state == "denied":
             return RerunRow(check, "not called", runs[-1].outcome.text)
     results = [masked_observation(run.outcome, run.secrets.redactor) for run in runs]
-    before, was = _recorded_result(recorded), recorded.seconds
+    before, was = recorded_result(recorded), recorded.seconds
     if len(runs) > 1:
         before, was = results[0], runs[0].seconds
     return _judged(check.accepting(before), before, results[-1], was, runs[-1].seconds)
 
 
-def _recorded_result(recorded: RecordedCall) -> Observation:
-    """Return the recorded result as an observation."""
-    if recorded.result is not None and recorded.failure is None:
-        return tool_observation(recorded.tool, recorded.result)
-    error = (recorded.error or {}).get("message")
-    return failed_observation(recorded.tool, recorded.failure or str(error))
-
-
 def _made(call: _Call, tool: MCPToolDefinition) -> Run:
     """Make *call* of *tool*, and return its run."""
     # As recorded: what does not fit the tool's schema is for the server to refuse
-    run = run_here(tool, tool.unchecked_action(call.arguments), "magic")
+    run = run_here(tool, tool.unchecked_action(arguments_of(call.recorded)), "magic")
     # A handler of the session would give other answers
     with answering_servers(ask_here), answering(*call.recorded.answers, by=tool.server):
         perform(run, confirm=not call.is_agreed)

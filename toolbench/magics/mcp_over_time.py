@@ -122,17 +122,19 @@ def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
 def _record(magics: "MCPMagics", options: Namespace) -> Listing | str:
     from toolbench.mcp import over_time  # noqa: PLC0415 - heavy
 
-    check_overwrite(options, "--as-notebook")
+    if not options.as_checks:
+        check_overwrite(options, "--as-notebook")
     if options.so_far:
-        if not options.file or options.stop or options.as_notebook:
+        if not options.file or options.stop or options.as_notebook or options.as_checks:
             msg = "--so-far takes a FILE, and no other option."
             raise UsageError(msg)
         # The bug may have killed it
         session = magics.client.former.get(options.name) or magics.server(options.name)
         return over_time.record_so_far(session, options.file)
     session = magics.server(options.name)
-    if sum(map(bool, (options.file, options.stop, options.as_notebook))) > 1:
-        msg = "Give only one of FILE, --stop and --as-notebook."
+    wanted = (options.file, options.stop, options.as_notebook, options.as_checks)
+    if sum(map(bool, wanted)) > 1:
+        msg = "Give only one of FILE, --stop, --as-notebook and --as-checks."
         raise UsageError(msg)
     if options.file:
         return over_time.record(session, options.file)
@@ -157,6 +159,14 @@ def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Li
         # With `-p nbval` also where a folder's settings say `-p no:nbval`, as those of toolbench do
         command = shlex.join(["pytest", "-p", "nbval", "--nbval", str(book)])
         return f"{book}: {command} replays it."
+    if options.as_checks:
+        found = checks.recorded_checks(recording, session.name)
+        path = found.write(options.as_checks, overwrite=options.overwrite)
+        own = [call for call in recording.calls if call.server == name]
+        return (
+            f"{path}: {counted(len(found), 'check')} of {counted(len(own), 'call')}. "
+            f"%tools check {shlex.quote(str(path))} runs them."
+        )
     rows = []
     for call in recording.calls:
         if call.server == name:
@@ -303,6 +313,9 @@ COMMANDS = {
             Argument("--stop", action="store_true", help="end the recording"),
             Argument(
                 "--as-notebook", metavar="FILE", help="write a notebook that repeats the calls"
+            ),
+            Argument(
+                "--as-checks", metavar="FILE", help="write checks that expect the recorded results"
             ),
             OVERWRITE,
         ),
