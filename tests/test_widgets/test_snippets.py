@@ -341,11 +341,11 @@ class TestOfTheRunOnScreen:
     def test_expects_what_was_returned(self, code_after, tmp_path):
         """The questions are answered as they were."""
         code = code_after({"title": 'Em"ma'}, "2027-01-31")
-        assert "with answering({'answer': '2027-01-31'}):" in code
+        assert "with answering('2027-01-31'):" in code
         assert "assert observation.data == {" in code and "'until': '2027-01-31'" in code
         assert passes(tmp_path, code)
         with pytest.raises(AssertionError, match="2028-01-31"):
-            passes(tmp_path, code.replace("'answer': '2027", "'answer': '2028"))
+            passes(tmp_path, code.replace("answering('2027", "answering('2028"))
 
     def test_expects_an_error(self, code_after, tmp_path):
         """With its text."""

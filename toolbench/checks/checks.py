@@ -26,7 +26,7 @@ from toolbench.evals.consent import ask_for_all
 from toolbench.files import write_named
 from toolbench.mcp.client import MCPClient
 from toolbench.runs.perform import perform
-from toolbench.runs.questions import Answer, answering, decline
+from toolbench.runs.questions import answering, decline
 from toolbench.runs.record import RunRecord, is_lost, recorded
 from toolbench.runs.run import Run, run_here
 from toolbench.values import clip, plain
@@ -227,22 +227,10 @@ def check_of(record: RunRecord, name: str = "") -> Check:
         raise CaseError(msg)
     words = [f"{key}={clip(value, 30)}" for key, value in record.arguments.items()]
     name = name or " ".join([record.tool, *words])[:_LONGEST]
-    answers = [_preset(answer) for answer in record.answers]
+    answers = [answer.preset for answer in record.answers]
     return Check.of_result(
         name, _address_of(record), record.arguments, record.observation, answers=answers
     )
-
-
-def _preset(answer: Answer) -> Any:
-    """Return *answer* as `answering` and a file take it."""
-    if not answer:
-        return None
-    content = dict(answer.content or {})
-    if not content:
-        return True
-    if [*content] == ["answer"]:
-        return content["answer"]
-    return content
 
 
 def _address_of(record: RunRecord) -> str:

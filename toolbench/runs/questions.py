@@ -190,6 +190,17 @@ class Answer:
         return replace(self, question=question.message, content=content)
 
     @property
+    def preset(self) -> Any:
+        """The answer as `answering` takes it, and a file of checks."""
+        if not self:
+            return None
+        if not self.content:
+            return True
+        if self.content.keys() == {"answer"}:
+            return self.value
+        return dict(self.content)
+
+    @property
     def words(self) -> str:
         """The answer as a person reads it: `yes`, a value, the fields of a form, or `declined`."""
         if self.action != "accept":

@@ -1,6 +1,6 @@
 """The live reports of evaluations, sweeps and checks: their calls open into the panels of their tools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from threading import RLock
 from typing import Any
@@ -38,7 +38,7 @@ from toolbench.evals.sweep_report import SweepReport, shown_rows, sweep_html
 from toolbench.evals.trial import Trial
 from toolbench.jsonschema.types import Json
 from toolbench.runs.record import is_lost
-from toolbench.widgets.kit.parts import PANEL, Parts, on_pick, put
+from toolbench.widgets.kit.parts import PANEL, Parts, on_pick, put, show_if
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.wording import counted
@@ -215,49 +215,6 @@ class SweepPanel(LiveView):
         return self.report._repr_mimebundle_()
 
 
-class OpenedCheck:
-    """One check of a report: how its result differs, with *Accept*, and the panel of its call."""
-
-    def __init__(self, result: CheckResult, accept: Callable[[], object] | None) -> None:
-        """Open *result*; *accept* accepts it, and is None if it cannot be accepted."""
-        self._parts = parts = Parts()
-        self._panels: list[ToolPanel] = []
-        self._head = parts.html(_check_html(result))
-        self._said = parts.html()
-        self._offer = parts.row()
-        if accept is not None:
-            tip = "Write this result into the file, as what the check expects from now on"
-            self._offer.children = (parts.button("Accept", accept, look="primary", tip=tip),)
-        children = [self._head, self._offer, self._said]
-        if result.run is not None:
-            note, panel = _opened(result.run.tool, result.check.arguments)
-            self._panels.append(panel)
-            children += [parts.html(note), panel]
-        self.widget = parts.column(*children)
-
-    def show_accepted(self, result: CheckResult) -> None:
-        """Show *result*, which was accepted; a call that runs in the panel goes on."""
-        put(self._head, _check_html(result))
-        put(self._said, Html(""))
-        buttons, self._offer.children = self._offer.children, ()
-        self._parts.drop(buttons)
-
-    def refuse(self, error: CaseError) -> None:
-        """Show *error*, for which the result was not accepted."""
-        put(self._said, notice(str(error), "danger"))
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the call runs in the panel."""
-        return any(panel.is_busy for panel in self._panels)
-
-    def close(self) -> None:
-        """Close all widgets; a run is cancelled."""
-        for panel in self._panels:
-            panel.close()
-        self._parts.close()
-
-
 class CheckPanel(LiveView):
     """The report of checks. A click on a row opens the check below, where a new result can be accepted."""
 
@@ -267,11 +224,14 @@ class CheckPanel(LiveView):
         """The report; another one after a result was accepted."""
         self._lock = RLock()
         self._parts = parts = Parts()
-        self._opened: OpenedCheck | None = None
-        self._open_place = -1
-        self._place = parts.column(kind="toolbench-opened")
+        self._opened = -1
+        self._panels: list[ToolPanel] = []
         self._rows = parts.html(self._rows_html())
         on_pick(self._rows, self._pick)
+        self._head, self._said = parts.html(), parts.html()
+        tip = "Write this result into the file, as what the check expects from now on"
+        self._accept = parts.button("Accept", self.accept, look="primary", tip=tip)
+        self._place = parts.column(kind="toolbench-opened")
         children = [parts.html(PANEL), self._rows, self._place]
         super().__init__(parts, self._lock, children, "toolbench-panel")
         if report.failures:
@@ -283,28 +243,36 @@ class CheckPanel(LiveView):
 
     def show_check(self, place: int) -> None:
         """Open the check at *place* of the report, in place of the one before."""
-        result, accept = self.report[place], None
-        if result.has_new_result and self.report.file is not None:
-            accept = self.accept
         with self._lock:
-            old, self._opened = self._opened, OpenedCheck(result, accept)
-            self._open_place = place
-            self._place.children = (self._opened.widget,)
-        if old is not None:
-            old.close()
+            old, self._panels, self._opened = self._panels, [], place
+            result = self.report[place]
+            if result.run is not None:
+                _, panel = _opened(result.run.tool, result.check.arguments)
+                self._panels.append(panel)
+            put(self._said, Html(""))
+            self._show_head()
+            self._place.children = (self._head, self._accept, self._said, *self._panels)
+        for other in old:
+            other.close()
+
+    def _show_head(self) -> None:
+        result = self.report[self._opened]
+        put(self._head, _check_html(result))
+        is_shown = result.has_new_result and self.report.file is not None
+        show_if(self._accept, is_shown=is_shown)
 
     def accept(self) -> None:
-        """Write the result of the open check into the file; say why if that fails."""
+        """Write the result of the open check into the file; say below it why if that fails."""
         with self._lock:
-            place = self._open_place
-            if self._opened is None or not self.report[place].has_new_result:
+            if self._opened < 0 or not self.report[self._opened].has_new_result:
                 return
             try:
-                self.report = self.report.accepting(place)
+                self.report = self.report.accepting(self._opened)
             except CaseError as error:
-                self._opened.refuse(error)
+                put(self._said, notice(str(error), "danger"))
                 return
-            self._opened.show_accepted(self.report[place])
+            put(self._said, Html(""))
+            self._show_head()
             put(self._rows, self._rows_html())
         self.renew()
 
@@ -312,10 +280,8 @@ class CheckPanel(LiveView):
         if key.isdecimal() and int(key) < len(self.report):
             self.show_check(int(key))
 
-    def _views(self) -> list[OpenedCheck]:
-        if self._opened is None:
-            return []
-        return [self._opened]
+    def _views(self) -> list[ToolPanel]:
+        return self._panels
 
     def _static(self) -> dict[str, Any]:
         return self.report._repr_mimebundle_()

@@ -79,8 +79,10 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: Run | None = No
     handle = _in_a_file(tool)
     if seen is not None and (seen.state not in ("ok", "error") or seen.unchecked):
         seen = None
-    blocks, presets = [handle.block], _presets(seen)
-    names = ["run_tool"]
+    blocks, presets, names = [handle.block], list[Any](), ["run_tool"]
+    if seen is not None:
+        answers = [answer.preset for answer in seen.dialogue.answers]
+        presets = seen.secrets.redactor.value(plain(answers))
     if presets:
         names.insert(0, "answering")
         blocks.append(f"with answering({', '.join(map(repr, presets))}):")
@@ -98,21 +100,6 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: Run | None = No
         head.append(_FUTURE.sub("", handle.code).rstrip())
     head += ["", "", f"def test_{_word(tool.name)}():"]
     return "\n".join([*head, indent("\n".join(lines), _STEP)])
-
-
-def _presets(seen: Run | None) -> list[Any]:
-    """Return what `answering` takes to answer the questions of *seen* again."""
-    presets: list[Any] = []
-    if seen is None:
-        return presets
-    for answer in seen.dialogue.answers:
-        preset: Any = None
-        if answer:
-            preset = True
-        if answer and answer.content:
-            preset = seen.secrets.redactor.value(plain(dict(answer.content)))
-        presets.append(preset)
-    return presets
 
 
 def _loosened(tool: AnyTool, seen: Run | None) -> "Check | None":
