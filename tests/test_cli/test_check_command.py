@@ -161,17 +161,13 @@ def test_a_recording_answers_in_place_of_the_server(check, folder):
     assert states == [["failed", "passed"], ["passed", "failed"]]
 
 
-def test_a_file_that_cannot_be_used_is_named(check, folder):
-    """Before anything is called."""
+def test_all_files_are_read_before_a_check_runs(check, folder):
+    """One that cannot be used is named; the checks of all run in the order of the line."""
     (folder / "bad.checks.yaml").write_text("checks:\n- {name: x, tool: y, expect: {resul: 1}}\n")
     ended = check(file="bad.checks.yaml")
     assert (ended.code, ended.out) == (2, "")
     assert "bad.checks.yaml cannot be used" in ended.err
     assert check(file="none.checks.yaml").code == 2
-
-
-def test_several_files_are_one_report(check, folder):
-    """Their checks run in the order of the line."""
     (folder / "more.checks.yaml").write_text("checks:\n- {name: more, tool: library.find}\n")
     ended = check("halves", "more", words=["more.checks.yaml", "--approve"])
     assert [row["name"] for row in ended.json["results"]] == ["halves", "more"]
