@@ -7,6 +7,7 @@ import pytest
 from toolbench import ImageContent, Observation, TextContent, run_tool, tool
 from toolbench.checks import Check, Checks
 from toolbench.errors import CaseError, Problem
+from toolbench.mcp.results import MCPToolObservation
 
 
 @tool(read_only=True)
@@ -179,3 +180,17 @@ def test_checks_run_where_their_tools_are(tmp_path, monkeypatch):
     assert seen == [*report] and not report.passed
     assert "Did you mean" in report.failures[0].error
     assert "3 of 4 checks passed" in report.to_text()
+
+
+def test_a_server_that_was_started_again_is_no_warning_about_its_answer():
+    """The note about it comes with the next answer of the server, whatever that is."""
+    note = "lib.py changed 2 s ago: lib was started again."
+    content = [TextContent(text="Emma")]
+    seen = MCPToolObservation(tool_name="find", content=content, warnings=[note], lost=[note])
+    check = Check("finds", "lib.find", expect={"text": "Emma"})
+    assert check.problems(seen) == []
+    assert "warnings" not in check.accepting(seen).expect
+    other = seen.model_copy(update={"warnings": [note, "The result has no content list."]})
+    assert [str(problem) for problem in check.problems(other)] == [
+        "a warning: The result has no content list."
+    ]

@@ -168,7 +168,7 @@ class Check:
         problems = self._failure(observation)
         if not problems:
             problems = self._differences(observation)
-        asides = [*observation._asides]
+        asides = warnings_of(observation)
         if asides and not wanted.warnings:
             problems.append(Problem((), f"a warning: {shorten(' '.join(asides), _TEXT)}"))
         if wanted.seconds is not None and seconds is not None and seconds > wanted.seconds:
@@ -279,7 +279,7 @@ class Check:
             seen = {"text": observation.text}
         if observation.is_error:
             seen["error"] = self.expectation.error or True
-        if observation._asides:
+        if warnings_of(observation):
             seen["warnings"] = True
         text = json_text(seen)
         loose: list[str] = [*self.expectation.loosen]
@@ -323,6 +323,12 @@ def result_of(observation: Observation) -> Any:
         return data
     fields = plain({key: value for key, value in observation if key not in _OWN})
     return fields or ABSENT
+
+
+def warnings_of(observation: Observation) -> list[str]:
+    """Return the warnings about the answer in *observation*, and not that its server was started again."""
+    lost = getattr(observation, "lost", ())
+    return [aside for aside in observation._asides if aside not in lost]
 
 
 def _data_of(observation: ResultObservation | MCPObservation) -> Any:

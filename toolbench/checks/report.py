@@ -239,8 +239,9 @@ def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
         time = ""
         if result.run is not None:
             time = duration(result.seconds)
-        row = (number, result.check.name, result.check.tool, result.state, time, result.error or "")
-        rows.append(row)
+        # A page shows no line ends in a cell
+        error = (result.error or "").replace("\n", "; ")
+        rows.append((number, result.check.name, result.check.tool, result.state, time, error))
     columns = ("check", "tool", "state", "time", "difference")
     return TableHead(columns, (len(report), len(columns)), tuple(rows))
 

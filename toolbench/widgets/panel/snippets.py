@@ -117,12 +117,14 @@ def _loosened(tool: AnyTool, seen: Run | None) -> "Check | None":
 
 def _states(tool: AnyTool, seen: Run | None) -> Iterator[str]:
     """Yield the lines that expect a call of *tool* to succeed, or to fail as *seen* did."""
+    from toolbench.checks.check import warnings_of  # noqa: PLC0415 - as above
+
     is_error = seen is not None and seen.outcome.is_error
     if is_error:
         yield "assert observation.is_error, observation.text"
     else:
         yield "assert not observation.is_error, observation.text"
-    if seen is not None and getattr(seen.outcome, "warnings", None):
+    if seen is not None and warnings_of(seen.outcome):
         yield "# The result had warnings; once it has none: assert not observation.warnings"
     elif tool.source != ToolDefinition.source and not is_error:
         yield "assert not observation.warnings, observation.warnings"
