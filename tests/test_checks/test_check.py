@@ -7,7 +7,7 @@ import pytest
 from toolbench import ImageContent, Observation, TextContent, run_tool, tool
 from toolbench.checks import Check, Checks
 from toolbench.errors import CaseError, Problem
-from toolbench.mcp.results import MCPToolObservation
+from toolbench.mcp.results import MCPToolObservation, failed_observation
 
 
 @tool(read_only=True)
@@ -91,6 +91,10 @@ def test_a_failure_fails_unless_it_is_expected():
     assert Check("c", "orders", expect={"error": "count: .* integer"}).problems(failed) == []
     [problem] = Check("c", "orders", expect={"error": "no such"}).problems(failed)
     assert "should match" in problem.message
+    # What the server wrote to stderr explains it
+    failed = failed_observation("t", "closed", ["Traceback ..."])
+    assert Check("c", "t", expect={"error": "closed"}).problems(failed) == []
+    assert len(Check("c", "t").problems(failed)) == 2
 
 
 def test_of_a_long_text_the_first_line_that_differs_is_shown():

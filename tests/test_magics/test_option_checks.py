@@ -30,13 +30,13 @@ from toolbench.testing import FakeMCPServer
         ("%tools add > f.json", "unrecognized arguments: > f.json"),
         ("%mcp log x --traffic --stderr", "only one of --stderr, --traffic and --level"),
         ("%mcp log x --errors", "add --traffic"),
-        ("%mcp record x f.jsonl --stop", "only one of FILE, --stop and --as-notebook"),
+        ("%mcp record x f.jsonl --stop", "only one of FILE, --stop, --as-notebook and --as-checks"),
         ("%mcp connect --config f.json --yes", "%mcp connect has no option '--yes'"),
         ("%tools export add --to x --cells a", "as in --cells 2,5, not 'a'"),
         ("%mcp lost", "Did you mean 'list'"),
         ("%mcp --stderr log x", "The command comes first, before its options: %mcp log ..."),
         ("%tools --source mcp lint add", "before its options: %tools lint ..."),
-        ("%tools schem add openai", "%tools has no command 'schem'. Did you mean 'schema'?"),
+        ("%tools schem add openai", "%tools has no command 'schem'. Did you mean 'schema'"),
     ],
 )
 def test_nothing_is_ignored(shell, text, message):

@@ -169,7 +169,8 @@ class Check:
         if not problems:
             problems = self._differences(observation)
         asides = warnings_of(observation)
-        if asides and not wanted.warnings:
+        # An expected failure is explained by what the server wrote to stderr
+        if asides and not (wanted.warnings or wanted.error):
             problems.append(Problem((), f"a warning: {shorten(' '.join(asides), _TEXT)}"))
         if wanted.seconds is not None and seconds is not None and seconds > wanted.seconds:
             text = f"it took {seconds:.3g} s, and at most {wanted.seconds:g} s were expected"
@@ -279,7 +280,7 @@ class Check:
             seen = {"text": observation.text}
         if observation.is_error:
             seen["error"] = self.expectation.error or True
-        if warnings_of(observation):
+        elif warnings_of(observation):
             seen["warnings"] = True
         text = json_text(seen)
         loose: list[str] = [*self.expectation.loosen]

@@ -1,13 +1,14 @@
 """Recorded calls as checks: what was recorded is expected again."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from toolbench.checks.check import Check
 from toolbench.checks.checks import Checks
 from toolbench.core.schema import Observation
-from toolbench.errors import CaseError
-from toolbench.jsonschema.validate import validator_of
+from toolbench.errors import CaseError, SchemaError
+from toolbench.jsonschema.validate import SchemaValidator, validator_of
 from toolbench.mcp.recording.recording import RecordedCall, Recording
 from toolbench.mcp.results import failed_observation, tool_observation
 from toolbench.redaction import has_mark, without_numbers
@@ -35,18 +36,34 @@ def recorded_checks(recording: Recording, server: str) -> Checks:
     offered = recording.snapshot(name).json["tools"]
     checks = dict[str, Check]()
     for call in recording.calls:
-        # An answer of a model is an object of ours
-        is_kept = is_json(list(call.answers)) and not _has_secret([call.result, call.failure])
-        if call.server != name or not is_kept or obstacle(call) or call.tool not in offered:
-            continue
-        arguments, address = arguments_of(call), f"{server}.{call.tool}"
-        if validator_of(offered[call.tool].get("inputSchema") or {}).problems(arguments):
-            continue
-        with suppress(CaseError):
-            words, result = words_of(call, address), recorded_result(call)
-            check = Check.of_result(words, address, arguments, result, answers=call.answers)
-            checks.setdefault(words, check)
+        if call.server == name and call.tool in offered and not obstacle(call):
+            with suppress(CaseError, SchemaError):
+                check = _check_of(call, f"{server}.{call.tool}", offered[call.tool])
+                checks.setdefault(check.name, check)
     return Checks(checks.values())
+
+
+def _check_of(call: RecordedCall, address: str, tool: Mapping[str, Any]) -> Check:
+    """Return the check of *call*, of *tool* in the server's list, which has the *address*.
+
+    Raises:
+        CaseError: If there can be none.
+        SchemaError: If a schema of the tool is none.
+    """
+    arguments, promise = arguments_of(call), None
+    # An answer of a model is an object of ours
+    if _has_secret([call.result, call.failure]) or not is_json(list(call.answers)):
+        msg = f"A file cannot hold all of the recorded call of {address}."
+        raise CaseError(msg)
+    if validator_of(tool.get("inputSchema") or {}).problems(arguments):
+        msg = f"The arguments of the recorded call do not fit {address}."
+        raise CaseError(msg)
+    if tool.get("outputSchema"):
+        promise = validator_of(tool["outputSchema"])
+    result = recorded_result(call, promise)
+    return Check.of_result(
+        words_of(call, address), address, arguments, result, answers=call.answers
+    )
 
 
 def words_of(recorded: RecordedCall, address: str) -> str:
@@ -60,10 +77,10 @@ def arguments_of(recorded: RecordedCall) -> dict[str, Any]:
     return arguments
 
 
-def recorded_result(recorded: RecordedCall) -> Observation:
-    """Return the recorded result as an observation."""
+def recorded_result(recorded: RecordedCall, promise: SchemaValidator | None = None) -> Observation:
+    """Return the recorded result as an observation; *promise* is as for `tool_observation`."""
     if recorded.result is not None and recorded.failure is None:
-        return tool_observation(recorded.tool, recorded.result)
+        return tool_observation(recorded.tool, recorded.result, promise)
     error = (recorded.error or {}).get("message")
     return failed_observation(recorded.tool, recorded.failure or str(error))
 
