@@ -121,6 +121,19 @@ def test_without_a_file_there_is_nothing_to_accept_into():
     assert "<del>2</del> → <ins>1</ins>" in shown(panel)
 
 
+def test_marks_no_difference_that_a_rule_allows():
+    """But each of a list that has become longer; what is no difference is a sentence."""
+    rows = tool(lambda: [{"n": 1, "at": "x"}, {"n": 2}], name="rows", read_only=True)
+    wanted = [{"n": 1, "at": "y"}]
+    longer = Check("longer", "rows", expect={"result": wanted})
+    html = shown(CheckPanel(Checks([longer]).run([rows])))
+    assert "2 differences" in html and "[0].at" in html
+    expect = {"result": {"total": 1, "books": []}, "match": {"books": "any"}, "seconds": 1e-9}
+    slow = Check("slow", "find", arguments={"title": "Em"}, expect=expect)
+    html = shown(CheckPanel(Checks([slow]).run([find])))
+    assert "at most 1e-09 s were expected" in html and "<ins>" not in html
+
+
 @some_payloads
 def test_hostile_texts_stay_texts(payloads):
     """Of a file, and of what a tool returns."""

@@ -318,13 +318,13 @@ def _differences(result: CheckResult) -> list[Difference]:
     expected, actual = result.check.compared(result.observation)
     if expected is ABSENT:
         return []
-    is_whole = type(expected) is not type(actual) or not isinstance(expected, dict | list)
+    found = list(islice(differences(expected, actual), _DIFFERENCES))
+    if not result.check.expectation.rules:
+        return found
+    # A rule may allow others. Of an object, a problem without a path is not of a part of it
+    is_whole = not (isinstance(expected, dict) and isinstance(actual, dict))
     paths = [problem.path for problem in result.problems if problem.path or is_whole]
-    found = []
-    for each in islice(differences(expected, actual), _DIFFERENCES):
-        if any(_overlap(path, each.path) for path in paths):
-            found.append(each)
-    return found
+    return [each for each in found if any(_overlap(path, each.path) for path in paths)]
 
 
 def _overlap(one: Path, other: Path) -> bool:
