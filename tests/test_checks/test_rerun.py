@@ -10,7 +10,7 @@ from patience import PATIENCE
 from toolbench import answering, current_run, policy, tool
 from toolbench.checks import Checks, recorded_checks, rerun, reruns
 from toolbench.core.declarations import ToolAnnotations
-from toolbench.errors import ServerError, ToolNotFoundError
+from toolbench.errors import CaseError, ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
 from toolbench.mcp.recording import Recording
 from toolbench.redaction import MARK
@@ -233,4 +233,7 @@ class TestRerun:
             ]
             other = later.connect("three", {"server": library()})
             with pytest.raises(ServerError, match="has no server 'three'"):
+                rerun(other, path)
+            later.connect("four", {"server": library()}, record=path).stop_recording()
+            with pytest.raises(CaseError, match="has no call that could be made again"):
                 rerun(other, path)

@@ -14,7 +14,7 @@ from toolbench.checks.recorded import arguments_of, obstacle, recorded_result, w
 from toolbench.checks.rerun_report import RerunReport, RerunRow, State
 from toolbench.core.coercion import masked_observation
 from toolbench.core.schema import Observation
-from toolbench.errors import ServerError, ToolNotFoundError, did_you_mean
+from toolbench.errors import CaseError, ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.elicitation import answering as answering_servers
 from toolbench.mcp.elicitation import ask_here
 from toolbench.mcp.recording.matcher import with_recorded_secrets
@@ -85,6 +85,7 @@ def rerun(
         on_row: Gets each row as soon as it is there.
 
     Raises:
+        CaseError: If the recording has no call of the server.
         ServerError: If the recording cannot be read or lacks a server, or is being written.
         ToolNotFoundError: If it has no call of one of *tools*.
     """
@@ -105,6 +106,9 @@ def rerun(
             changes += _changes(session, recording, against)
         except ServerError as error:
             notes.append(f"What {session.name} offers was not compared: {error}")
+    if not calls:
+        msg = f"The recording {str(recording.path)!r} has no call that could be made again."
+        raise CaseError(msg)
     refusal = _agree(calls, tools, confirm=confirm)
     rows = list[RerunRow]()
     try:

@@ -26,18 +26,16 @@ def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording,
     if not words or len(words) > 2:
         msg = "Give a recording: toolbench rerun SERVER RECORDING. Without SERVER, all of it are called."
         raise CommandError(msg)
-    *server, file = words
+    *names, file = words
+    wanted: dict[str, ServerEntry] = {}
     try:
         recording = Recording.read(file)
-        if server:
-            wanted = chosen(entries, server[0])
-            # The only server of a recording may have another name now
-            recording.tape(recording.recorded_name(server[0]))
-            return recording, wanted
-        if len(entries) == len(recording.servers) == 1:
-            return recording, chosen(entries, "".join(entries) or recording.servers[0])
-        wanted = {}
-        for name in recording.servers:
+        if not names and len(entries) == 1:
+            # The server of a URL or a command has no name
+            names = ["".join(entries) or recording.tape().server]
+        for name in names or recording.servers:
+            # It may be the only server of the recording under another name
+            recording.tape(recording.recorded_name(name))
             wanted |= chosen(entries, name)
     except ServerError as error:
         raise CommandError(str(error)) from None
