@@ -195,7 +195,9 @@ class RerunReport(ReportEntries[RerunRow]):
         rows = []
         for number, row in enumerate(self[:count]):
             then, now = _time(row.was), _time(row.seconds)
-            rows.append((number, row.check.name, row.state, then, now, row.why))
+            # A page shows no line ends in a cell
+            why = row.why.replace("\n", "; ")
+            rows.append((number, row.check.name, row.state, then, now, why))
         return TableHead(_COLUMNS, (len(self), len(_COLUMNS)), tuple(rows))
 
     def _body(self) -> Html:
