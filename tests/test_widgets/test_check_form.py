@@ -70,7 +70,7 @@ def test_the_run_on_screen_is_saved_and_passes():
 def test_a_second_one_goes_into_the_same_file(folder):
     """Also an expected error; a name that is taken gets a number."""
     panel = ran({"city": "Rome"}, "Ada")
-    save(panel, "mine", "rooms.checks.yaml")
+    save(panel, "mine", "rooms")
     path = folder / "rooms.checks.yaml"
     path.write_text(f"# My rooms\n{path.read_text()}")
     panel.form.value = {"city": "Rome", "nights": 0}
@@ -84,19 +84,19 @@ def test_a_second_one_goes_into_the_same_file(folder):
 
 
 def test_says_why_nothing_was_saved(folder):
-    """No result yet, a secret, a file of another kind, a damaged one: nothing is written."""
+    """No result yet, a secret, a damaged file: nothing is written."""
     panel = ToolPanel(book, {"city": "Rome"})
     click(buttons(panel)["Save as check"])
     assert "There is no result yet, which a check expects." in shown(panel)
     secret = ran({"city": "Rome", "token": "hunter2hunter2"}, "Ada")
     save(secret, "mine")
     assert "cannot be repeated: the history keeps no secret" in shown(secret)
-    save(secret, "mine", "rooms.yaml")
-    assert 'called NAME.checks.yaml, not "rooms.yaml".' in shown(secret)
     assert not list(folder.iterdir())
     (folder / "book.checks.yaml").write_text("checks: [")
     open_to_all = ran({"city": "Rome"}, "Ada")
-    save(open_to_all, "mine")
+    save(open_to_all, "mine", "~nobody-of-this-name/rooms")
+    assert "rooms.checks.yaml cannot be written: No such file" in shown(open_to_all)
+    save(open_to_all, "mine", "book")
     assert "book.checks.yaml cannot be used" in shown(open_to_all)
     assert (folder / "book.checks.yaml").read_text() == "checks: ["
 

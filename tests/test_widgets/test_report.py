@@ -367,8 +367,8 @@ class TestResultThatBreaksItsPromise:
             assert words in view
         assert words in repr(history())
         assert words in repr(again)
-        assert "assert not observation.warnings" in as_pytest(panel.tool, {})
-        assert "\n    # The result had warnings" in as_pytest(panel.tool, {}, panel.runs.latest)
+        assert "expect = {}" in as_pytest(panel.tool, {})
+        assert "'warnings': True" in as_pytest(panel.tool, {}, panel.runs.record)
 
     def test_is_said_of_a_sweep(self, run_of, tmp_path):
         """Of a saved one too."""

@@ -342,15 +342,15 @@ class TestOfTheRunOnScreen:
         """The questions are answered as they were."""
         code = code_after({"title": 'Em"ma'}, "2027-01-31")
         assert "with answering('2027-01-31'):" in code
-        assert "assert observation.data == {" in code and "'until': '2027-01-31'" in code
+        assert "expect = {'result': {" in code and "'until': '2027-01-31'" in code
         assert passes(tmp_path, code)
-        with pytest.raises(AssertionError, match="2028-01-31"):
+        with pytest.raises(AssertionError, match=r"until.*2028-01-31"):
             passes(tmp_path, code.replace("answering('2027", "answering('2028"))
 
     def test_expects_an_error(self, code_after, tmp_path):
         """With its text."""
         code = code_after({"title": "Emma", "copies": 0})
-        assert "assert observation.text == 'ValueError: No copies left.'" in code
+        assert "expect = {'text': 'ValueError: No copies left.', 'error': True}" in code
         assert passes(tmp_path, code)
 
     def test_takes_any_time(self, code_after, tmp_path):
@@ -370,7 +370,7 @@ class TestOfTheRunOnScreen:
         long = code_after({"title": "Emma", "copies": 2_000}, "May")
         assert "# The result is too long to be here (8,0" in long and passes(tmp_path, long)
         other = code_after({"title": "Emma"}, "May", then={"title": "Persuasion"})
-        assert "observation.data" not in other and "May" not in other
+        assert "expect = {}" in other and "May" not in other
 
 
 def passes(folder: Path, code: str) -> bool:

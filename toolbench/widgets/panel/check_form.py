@@ -1,19 +1,17 @@
 """*Save as check* of a panel: a run becomes a check in a file, which expects the result of the run."""
 
-from pathlib import Path
+import os
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.page import notice
 from toolbench.errors import CaseError
 from toolbench.runs.kernel import notebook_folder
 from toolbench.runs.record import RunRecord
-from toolbench.values import clip
-from toolbench.widgets.kit.clicks import on_enter
-from toolbench.widgets.kit.parts import Parts, put
+from toolbench.widgets.kit.parts import Parts
 
 # A panel makes its form
 if TYPE_CHECKING:
@@ -23,21 +21,17 @@ _NO_RESULT = "There is no result yet, which a check expects. Run the tool first"
 
 
 class CheckForm:
-    """The button *Save as check*, and the form that asks for the name of the check and its file.
+    """The button *Save as check*, and what asks for the name of the check and its file.
 
     Attributes:
-        button: The button, beside *Save as example*; the form is below that row.
+        button: The button, beside *Save as example*; below that row is what asks.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Make the button for *panel*."""
         self._panel, self._parts = panel, parts
-        self._record: RunRecord | None = None
-        self._name: Any = None
-        self._file: Any = None
-        self._said: Any = None
-        # Where the last check of this panel was written
-        self._last_file = ""
+        # Where the next check is written
+        self._file = f"{ToolAddress.of(panel.tool).file_name}.checks.yaml"
         tip = "Keep this call and its result in a file, for %tools check and CI"
         self.button = parts.button("Save as check", self._offer, tip=tip, kind="toolbench-quiet")
 
@@ -50,49 +44,26 @@ class CheckForm:
 
     def offer_run(self, record: RunRecord) -> None:
         """Ask for the name and the file of a check that expects the result of *record*."""
+        make = partial(self._parts.make, w.Text, "toolbench-field")
+        name, file = make(description="Name of the check"), make(description="Its file")
+        file.value = self._file
+        self._panel.examples.ask(partial(self._save, record, name, file), name, file)
+
+    def _save(self, record: RunRecord, name: Any, file: Any) -> None:
         # Heavy, and seldom needed: PyYAML, and what calls servers
-        from toolbench.checks.check_file import ENDING  # noqa: PLC0415 - as above
+        from toolbench.checks.check_file import ENDING, CheckFile  # noqa: PLC0415
+        from toolbench.checks.checks import check_of  # noqa: PLC0415
 
-        parts, self._record = self._parts, record
-        file = self._last_file or f"{ToolAddress.of(self._panel.tool).file_name}{ENDING}"
-        self._name = parts.make(w.Text, "toolbench-field", description="Name of the check")
-        self._file = parts.make(w.Text, "toolbench-field", description="Its file", value=file)
-        on_enter(self._name, self._save)
-        on_enter(self._file, self._save)
-        save = parts.button("Save", self._save, look="primary")
-        close = parts.button("Close", self._panel.examples.show_below)
-        self._said = parts.html(kind="toolbench-told")
-        self._panel.examples.show_below(self._name, self._file, save, close, self._said)
-        self._name.focus()
-
-    def _save(self) -> None:
-        from toolbench.checks.check_file import ENDING, CheckFile  # noqa: PLC0415 - the same
-        from toolbench.checks.checks import check_of  # noqa: PLC0415 - the same
-
-        record, name, file = self._record, self._name.value.strip(), self._file.value.strip()
-        if record is None:
-            return
-        if not file.endswith(ENDING):
-            words = f"A file of checks is called NAME{ENDING}, not {clip(file)}."
-            put(self._said, notice(words, "danger"))
-            return
-        path = notebook_folder() / Path(file).expanduser()
+        # pytest finds only these
+        self._file = file.value.strip().removesuffix(ENDING) + ENDING
+        path = notebook_folder() / os.path.expanduser(self._file)  # noqa: PTH111 - Path would raise
         try:
-            check = CheckFile(path).add(check_of(record, name))
+            check = CheckFile(path).add(check_of(record, name.value.strip()))
         except CaseError as error:
-            put(self._said, notice(str(error), "danger"))
+            self._panel.examples.refuse(str(error))
             return
-        self._last_file = file
         words = (
-            f"Saved {check.name!r}, which expects the result of run {record.id}, in {path.name}."
+            f"Saved {check.name!r}, which expects the result of run {record.id}, in {path.name}. "
+            f"%tools check {quote(self._file)} runs its checks."
         )
-        words = f"{words} %tools check {quote(_from_here(path))} runs its checks."
-        said = self._parts.html(notice(words, "success"), kind="toolbench-told")
-        self._panel.examples.show_below(said)
-
-
-def _from_here(path: Path) -> str:
-    """Return *path* as a line of a cell finds it, wherever `%cd` led."""
-    if path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    return str(path)
+        self._panel.examples.tell(words)

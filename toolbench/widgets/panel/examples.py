@@ -1,6 +1,6 @@
 """The named values of a panel's form: a row of buttons under the form, kept in a file of the tool."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ import ipywidgets as w
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.caps import shorten
 from toolbench.display.escape import escape, visible
-from toolbench.display.page import notice
+from toolbench.display.page import Tone, notice
 from toolbench.errors import CaseError
 from toolbench.runs.kernel import notebook_folder
 from toolbench.runs.record import RunRecord
@@ -42,7 +42,6 @@ class ExamplesRow:
         self._seen = self._stamp
         # What asks for a name, and what was said
         self._below: list[Any] = []
-        self._name: Any = None
         self._said: Any = None
         # Whether a user knows that the first file is about to be written
         self._is_warned = False
@@ -144,38 +143,52 @@ class ExamplesRow:
     def offer(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> None:
         """Ask for a name for *arguments*; *masked* is a copy of them without secrets."""
         self._values, self._is_warned = (arguments, masked), False
-        parts = self._parts
-        self._name = parts.make(w.Text, "toolbench-field", description="Name of the example")
-        on_enter(self._name, self._save)
-        save = parts.button("Save", self._save, look="primary")
-        close = parts.button("Close", self.show_below)
-        self._said = parts.html(kind="toolbench-told")
-        self.show_below(self._name, save, close, self._said)
-        self._name.focus()
+        name = self._parts.make(w.Text, "toolbench-field", description="Name of the example")
+        self.ask(partial(self._save, name), name)
 
-    def show_below(self, *widgets: Any) -> None:
-        """Show *widgets* below the row, in place of what is there."""
+    def ask(self, save: Callable[[], object], *fields: Any) -> None:
+        """Show *fields* below the row, for the user to fill in; Enter and the button *Save* call *save*."""
+        for field in fields:
+            on_enter(field, save)
+        parts = self._parts
+        buttons = (
+            parts.button("Save", save, look="primary"),
+            parts.button("Close", self._show_below),
+        )
+        self._said = parts.html(kind="toolbench-told")
+        self._show_below(*fields, *buttons, self._said)
+        fields[0].focus()
+
+    def refuse(self, words: str, tone: Tone = "danger") -> None:
+        """Say why what was asked for below the row is not saved."""
+        put(self._said, notice(words, tone))
+
+    def tell(self, words: str) -> None:
+        """Say what was saved, in place of what asked for it."""
+        self._show_below(self._parts.html(notice(words, "success"), kind="toolbench-told"))
+
+    def _show_below(self, *widgets: Any) -> None:
         earlier, self._below = self._below, [*widgets]
         self.arrange()
         self._parts.drop(earlier)
 
-    def _save(self) -> None:
+    def _save(self, name: Any) -> None:
         from toolbench.evals.examples import Example  # noqa: PLC0415 - as above
 
         file = self._file
         try:
-            example = Example.of(self._name.value, *self._values)
+            example = Example.of(name.value, *self._values)
             if file.is_first and not self._is_warned:
                 self._is_warned = True
                 words = f"Save again, to write {file.path.name} beside the notebook: it keeps examples, never secrets."
-                put(self._said, notice(words, "info"))
+                self.refuse(words, "info")
                 return
             file.put(example)
         except CaseError as error:
-            put(self._said, notice(str(error), "danger"))
+            self.refuse(str(error))
             return
         words = f"Saved {example.name!r} in {file.path.name}, beside the notebook."
         if example.left_out:
             words += f" Left out, as a secret or too long: {', '.join(example.left_out)}."
-        self.show_below(self._parts.html(notice(words, "success"), kind="toolbench-told"))
+        self.tell(words)
         self._panel.renew_examples()

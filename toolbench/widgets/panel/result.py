@@ -192,13 +192,6 @@ class RunReport:
             return False
         return same_json(latest.run.arguments, arguments)
 
-    def run_of(self, arguments: dict[str, Any]) -> Run | None:
-        """Return the shown run if `is_of` is true of it, and it has ended."""
-        run = self.run
-        if run is None or not run.done.is_set() or not self.is_of(arguments):
-            return None
-        return run
-
     @property
     def is_going_on(self) -> bool:
         """Whether the shown run goes on, perhaps one of an earlier panel."""

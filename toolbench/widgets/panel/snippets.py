@@ -9,23 +9,18 @@ from functools import partial
 from json import dumps
 from pprint import pformat
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolbench.core.registry import default_registry
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
-from toolbench.display.observations import without_secrets
 from toolbench.export.code.needed_statements import code_of
 from toolbench.llm.compose import as_call
 from toolbench.llm.message import Provider
 from toolbench.llm.wire import titles
 from toolbench.redaction import MARK
-from toolbench.runs.run import Run
-from toolbench.values import is_json, json_text, not_in_json, plain
-
-# It calls servers, and is loaded when a test is written
-if TYPE_CHECKING:
-    from toolbench.checks.check import Check
+from toolbench.runs.record import RunRecord
+from toolbench.values import json_text
 
 AnyTool = ToolDefinition[Any, Any]
 _MAIN = "__main__"
@@ -70,92 +65,50 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     return f"%%tool {shlex.quote(str(ToolAddress.of(tool)))}\n{body}"
 
 
-def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: Run | None = None) -> str:
+def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: RunRecord | None = None) -> str:
     """Return a pytest test of a call of *tool* with *arguments*.
 
-    The test expects the result of *seen*, a run of this call that has ended; without it, that the
-    tool does not fail. The test of a server's tool also expects that the answer has no warnings.
+    It is the equivalent of a check: it expects the result of *seen*, the record of such a call, and
+    gives its answers; without that, that the call succeeds without a warning.
     """
-    handle = _in_a_file(tool)
-    if seen is not None and (seen.state not in ("ok", "error") or seen.unchecked):
-        seen = None
-    blocks, presets, names = [handle.block], list[Any](), ["run_tool"]
+    handle, presets, names = _in_a_file(tool), list[Any](), ["run_tool"]
     if seen is not None:
-        answers = [answer.preset for answer in seen.dialogue.answers]
-        presets = seen.secrets.redactor.value(plain(answers))
+        presets = [answer.preset for answer in seen.answers]
+    body = _call(handle, arguments)
     if presets:
         names.insert(0, "answering")
-        blocks.append(f"with answering({', '.join(map(repr, presets))}):")
-    body = _call(handle, arguments)
-    for block in filter(None, reversed(blocks)):
-        body = f"{block}\n{indent(body, _STEP)}"
+        body = f"with answering({', '.join(map(repr, presets))}):\n{indent(body, _STEP)}"
+    if handle.block:
+        body = f"{handle.block}\n{indent(body, _STEP)}"
     note = _note({"arguments": dict(arguments), "answers": presets})
-    check = _loosened(tool, seen)
-    lines = [*handle.setup, f"{note}{body}", *_states(tool, seen), *_comparison(seen, check)]
+    lines = [*handle.setup, f"{note}{body}", *_expectation(tool, seen)]
     head = [*_FUTURE.findall(handle.code), *handle.imports]
-    head.append(f"from toolbench import {', '.join(names)}")
-    if check is not None:
-        head.append("from toolbench.checks import Check")
+    head += [f"from toolbench import {', '.join(names)}", "from toolbench.checks import Check"]
     if handle.code:
         head.append(_FUTURE.sub("", handle.code).rstrip())
     head += ["", "", f"def test_{_word(tool.name)}():"]
     return "\n".join([*head, indent("\n".join(lines), _STEP)])
 
 
-def _loosened(tool: AnyTool, seen: Run | None) -> "Check | None":
-    """Return a check that expects the result of *seen*; None if nothing in that differs from run to run."""
-    from toolbench.checks.check import Check  # noqa: PLC0415 - as above
+def _expectation(tool: AnyTool, seen: RunRecord | None) -> Iterator[str]:
+    """Yield the lines that expect the result of *seen*, or a success; they say what is left out."""
+    from toolbench.checks.check import Check  # noqa: PLC0415 - it brings MCP
 
-    if seen is None:
-        return None
-    outcome = without_secrets(seen.outcome, seen.secrets.redactor)
-    check = Check(tool.name, str(ToolAddress.of(tool))).accepting(outcome)
-    if not check.expectation.loosen:
-        return None
-    return check
-
-
-def _states(tool: AnyTool, seen: Run | None) -> Iterator[str]:
-    """Yield the lines that expect a call of *tool* to succeed, or to fail as *seen* did."""
-    from toolbench.checks.check import warnings_of  # noqa: PLC0415 - as above
-
-    is_error = seen is not None and seen.outcome.is_error
-    if is_error:
-        yield "assert observation.is_error, observation.text"
-    else:
-        yield "assert not observation.is_error, observation.text"
-    if seen is not None and warnings_of(seen.outcome):
-        yield "# The result had warnings; once it has none: assert not observation.warnings"
-    elif tool.source != ToolDefinition.source and not is_error:
-        yield "assert not observation.warnings, observation.warnings"
-
-
-def _comparison(seen: Run | None, check: "Check | None") -> Iterator[str]:
-    """Yield the lines that expect the result of *seen*, or say why it is not compared.
-
-    If parts of it differ from run to run, *check* compares it.
-    """
-    if seen is None:
-        return
-    name, value = "text", seen.outcome.text
-    data: Any = None
-    if not seen.outcome.is_error:
-        data = getattr(seen.outcome, "data", None)
-    # Other objects, such as tables and tuples, do not equal their JSON
-    if data is not None and is_json(data) and not any(not_in_json(data)):
-        name, value = "data", data
-    size = len(json_text(value))
-    if seen.secrets.redactor.value(value) != value:
-        yield "# The result has a secret, so it is not compared"
-    elif size > _LONGEST:
-        yield f"# The result is too long to be here ({size:,} characters), so it is not compared"
-    elif check is not None:
-        yield "# Any time is as good as the one that was seen, and any id"
-        yield f"expect = {_literal(dict(check.expect))}"
-        yield f"check = Check({check.name!r}, {check.tool!r}, expect=expect)"
-        yield "assert check.problems(observation) == []"
-    elif name == "data" or value:
-        yield f"assert observation.{name} == {_literal(value)}"
+    check, expect = Check(tool.name, str(ToolAddress.of(tool))), dict[str, Any]()
+    if seen is not None:
+        expect = dict(check.accepting(seen.observation).expect)
+    text = json_text(expect)
+    left_out = ""
+    if MARK in text:
+        left_out = "has a secret"
+    elif len(text) > _LONGEST:
+        left_out = f"is too long to be here ({len(text):,} characters)"
+    if left_out:
+        yield f"# The result {left_out}, so it is not compared"
+        expect = {key: expect[key] for key in ("error", "warnings") if key in expect}
+    yield f"expect = {_literal(expect)}"
+    yield f"check = Check({check.name!r}, {check.tool!r}, expect=expect)"
+    yield "assert check.problems(observation) == []"
 
 
 def as_payload(provider: Provider, tool: AnyTool, arguments: Mapping[str, Any]) -> str:

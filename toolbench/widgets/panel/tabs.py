@@ -257,9 +257,14 @@ class CodeView(View):
 def _written_as(kind: str, panel: "ToolPanel") -> str:
     """Return the call that the form of *panel* has as this *kind* of text, one of `SNIPPETS`."""
     arguments = _arguments(panel.form)
-    if kind == "pytest":
-        return as_pytest(panel.tool, arguments, panel.runs.report.run_of(panel.form.value))
-    return SNIPPETS[kind](panel.tool, arguments)
+    run = panel.runs.report.run
+    if kind != "pytest" or run is None:
+        return SNIPPETS[kind](panel.tool, arguments)
+    seen, is_of_it = None, panel.runs.report.is_of(panel.form.value)
+    # The arguments of an unchecked run would be refused
+    if is_of_it and run.state in ("ok", "error") and not run.unchecked:
+        seen = panel.runs.shown_record
+    return as_pytest(panel.tool, arguments, seen)
 
 
 def _arguments(form: SchemaForm) -> dict[str, Any]:
