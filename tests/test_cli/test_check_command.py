@@ -174,6 +174,15 @@ def test_all_files_are_read_before_a_check_runs(check, folder):
     assert (ended.code, ended.json["checks"]) == (0, 2)
 
 
+def test_finds_a_module_of_the_current_folder(check, folder, monkeypatch):
+    """As the notebook did in which the check was saved."""
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    monkeypatch.delitem(sys.modules, "own_shelf", raising=False)
+    (folder / "own_shelf.py").write_text(LIBRARY)
+    (folder / "own.checks.yaml").write_text(CHECKS.replace("library.py:half", "own_shelf:half"))
+    assert check("halves", file="own.checks.yaml", words=()).code == 0
+
+
 @pytest.mark.slow
 def test_a_server_that_breaks_off_is_no_difference(check, folder):
     """Even if the next call has connected it again; answers of a check are given in its own call alone."""

@@ -19,6 +19,9 @@ def module_of(place: str) -> ModuleType:
     Raises:
         UserModuleError: If the module cannot be imported.
     """
+    # A kernel finds the modules of the current folder; so do a command and pytest
+    if "" not in sys.path:
+        sys.path.append("")
     try:
         if not place.endswith(".py"):
             return import_module(place)
