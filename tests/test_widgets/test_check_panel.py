@@ -70,7 +70,7 @@ def test_a_row_opens_what_differs_and_the_panel_of_its_call(path, wire):
     panel = panel_of(path)
     [call] = calls(panel)
     assert call.form.value == {"title": "Em"} and call.record is None
-    assert "<del>7</del> → <ins>8</ins>" in shown(panel) and "1 difference" in shown(panel)
+    assert "<del>7</del> → <ins>8</ins>" in shown(panel)
     open_row(panel, "3")
     assert call.comm is None and "There is no tool 'nowhere'" in shown(panel)
     for row in ("1", "9", "x"):
@@ -127,7 +127,7 @@ def test_marks_no_difference_that_a_rule_allows():
     wanted = [{"n": 1, "at": "y"}]
     longer = Check("longer", "rows", expect={"result": wanted})
     html = shown(CheckPanel(Checks([longer]).run([rows])))
-    assert "2 differences" in html and "[0].at" in html
+    assert "[0].at" in html and "[1]" in html and "new: <ins>" in html
     expect = {"result": {"total": 1, "books": []}, "match": {"books": "any"}, "seconds": 1e-9}
     slow = Check("slow", "find", arguments={"title": "Em"}, expect=expect)
     html = shown(CheckPanel(Checks([slow]).run([find])))

@@ -75,7 +75,7 @@ def test_another_failure_takes_its_place():
     """Each has panels of its own; those before are closed."""
     panel = ReportPanel(report_of(*(message(bill(people=n)) for n in (5, 6, 7))))
     [first] = panels(panel)
-    panel.show_answer(2)
+    panel.show_row(2)
     [third] = panels(panel)
     assert third.form.value["people"] == 7
     assert first.comm is None
@@ -171,7 +171,7 @@ def test_a_row_of_a_sweep_opens_the_panel_of_its_call(wire):
 def test_closing_leaves_no_widget(wire):
     """Those of panels too; twice does no harm."""
     panel = ReportPanel(report_of(message(bill(people=5)), message(bill(people=6))))
-    panel.show_answer(1)
+    panel.show_row(1)
     panel.close()
     panel.close()
     assert wire.live == set()

@@ -1,29 +1,20 @@
 """The live reports of evaluations, sweeps and checks: their calls open into the panels of their tools."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
 from toolbench.agent.events import MessageEvent
 from toolbench.agent.transcript import other_html
 from toolbench.checks.report import CheckReport, CheckResult, checks_html, shown_results
 from toolbench.core.content import TextContent
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.differences import Difference, differences, differences_html
+from toolbench.display.differences import NOTHING, Difference, differences, differences_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.live_results import live_results
 from toolbench.display.observations import result_html
-from toolbench.display.page import (
-    Card,
-    Tone,
-    badge,
-    cards_html,
-    fold,
-    key_values,
-    notice,
-    short,
-)
+from toolbench.display.page import Tone, badge, fold, key_values, notice, section, short
 from toolbench.errors import CaseError, Path
 from toolbench.evals.match import ABSENT
 from toolbench.evals.report import EvalReport
@@ -41,11 +32,10 @@ from toolbench.runs.record import is_lost
 from toolbench.widgets.kit.parts import PANEL, Parts, on_pick, put, show_if
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
-from toolbench.wording import counted
 
 # Calls of one answer that have a panel
 _MOST = 10
-# Differences of a result that are counted
+# Differences of one part of a result that are counted
 _DIFFERENCES = 5_000
 
 
@@ -119,172 +109,148 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
     return Html(html + comparison_html(trial, report))
 
 
-class ReportPanel(LiveView):
-    """The report of an evaluation. A click on the row of an answer opens it below."""
+class RowsPanel(LiveView):
+    """A report of which one row at a time is open below it: a click on another row closes that.
 
-    def __init__(self, report: EvalReport) -> None:
-        """Show *report*; the first failure is open."""
+    A subclass says in `show_row` what opens.
+    """
+
+    def __init__(self, report: Any, overview: Html) -> None:
+        """Show *overview*, the rows of *report*; none is open."""
         self.report = report
         """The report."""
         self._lock = RLock()
         self._parts = parts = Parts()
-        self._opened: OpenedTrial | None = None
+        self._opened: Sequence[Any] = ()
+        self._overview = parts.html(overview)
+        on_pick(self._overview, self._pick)
         self._place = parts.column(kind="toolbench-opened")
-        key = live_results.keep_report(report, shown_answers)
-        overview = parts.html(overview_html(report, key))
-        on_pick(overview, self._pick)
-        children = [parts.html(PANEL), overview, self._place]
+        children = [parts.html(PANEL), self._overview, self._place]
         super().__init__(parts, self._lock, children, "toolbench-panel")
+
+    def show_row(self, place: int) -> None:
+        """Open the row at *place* of the report, in place of the one before."""
+        raise NotImplementedError
+
+    def _open(self, views: Sequence[Any], *widgets: Any) -> None:
+        """Show *widgets*, with the smaller *views*, in place of those before, which close."""
+        with self._lock:
+            old, self._opened = self._opened, views
+            self._place.children = widgets
+        for view in old:
+            view.close()
+
+    def _pick(self, key: str) -> None:
+        if key.isdecimal() and int(key) < len(self.report):
+            self.show_row(int(key))
+
+    def _views(self) -> Sequence[Any]:
+        return self._opened
+
+    def _static(self) -> dict[str, Any]:
+        static: dict[str, Any] = self.report._repr_mimebundle_()
+        return static
+
+
+class ReportPanel(RowsPanel):
+    """The report of an evaluation. A click on the row of an answer opens it below."""
+
+    report: EvalReport
+
+    def __init__(self, report: EvalReport) -> None:
+        """Show *report*; the first failure is open."""
+        key = live_results.keep_report(report, shown_answers)
+        super().__init__(report, overview_html(report, key))
         if report.failures:
             self._show(report.failures[0])
 
     @property
     def opened(self) -> Trial | None:
         """The open answer; None if no answer is open."""
-        if self._opened is None:
-            return None
-        return self._opened.trial
+        for opened in self._opened:
+            return cast("Trial", opened.trial)
+        return None
 
-    def show_answer(self, place: int) -> None:
+    def show_row(self, place: int) -> None:
         """Open the answer at *place* of the report, whether it is right or wrong."""
         self._show(self.report[place])
 
     def _pick(self, key: str) -> None:
         # The rows of the page are counted from 1
         if key.isdecimal() and 1 <= int(key) <= len(self.report):
-            self.show_answer(int(key) - 1)
+            self.show_row(int(key) - 1)
 
     def _show(self, trial: Trial) -> None:
-        with self._lock:
-            old = self._opened
-            self._opened = OpenedTrial(trial, self.report)
-            self._place.children = (self._opened.widget,)
-        if old is not None:
-            old.close()
-
-    def _views(self) -> list[OpenedTrial]:
-        if self._opened is None:
-            return []
-        return [self._opened]
-
-    def _static(self) -> dict[str, Any]:
-        return self.report._repr_mimebundle_()
+        opened = OpenedTrial(trial, self.report)
+        self._open([opened], opened.widget)
 
 
-class SweepPanel(LiveView):
+class SweepPanel(RowsPanel):
     """The report of a sweep. A click on a row opens the tool's panel below, filled with that call."""
+
+    report: SweepReport
 
     def __init__(self, report: SweepReport) -> None:
         """Show *report*; no call is open."""
-        self.report = report
-        """The report."""
-        self._lock = RLock()
-        self._parts = parts = Parts()
-        self._panels: list[ToolPanel] = []
         key = live_results.keep_report(report, shown_rows)
-        rows = parts.html(sweep_html(report, key=key))
-        on_pick(rows, self._pick)
-        self._place = parts.column(kind="toolbench-opened")
-        children = [parts.html(PANEL), rows, self._place]
-        super().__init__(parts, self._lock, children, "toolbench-panel")
+        super().__init__(report, sweep_html(report, key=key))
+        self._head = self._parts.html()
 
-    def show_call(self, place: int) -> ToolPanel:
-        """Show the panel of the call at *place* of the report in place of the one before."""
-        row = self.report[place]
-        note, panel = _opened(self.report.definition, row.arguments)
-        head = Html(
-            f'<div role="heading" aria-level="4"><strong>Call {place:,}</strong></div>{note}'
-        )
-        with self._lock:
-            old, self._panels = self._panels, [panel]
-            earlier = self._place.children[:1]
-            self._place.children = (self._parts.html(head), panel)
-            self._parts.drop(earlier)
-        for other in old:
-            other.close()
-        return panel
-
-    def _pick(self, key: str) -> None:
-        if key.isdecimal() and int(key) < len(self.report):
-            self.show_call(int(key))
-
-    def _views(self) -> list[ToolPanel]:
-        return self._panels
-
-    def _static(self) -> dict[str, Any]:
-        return self.report._repr_mimebundle_()
+    def show_row(self, place: int) -> None:
+        """Open the panel of the call at *place* of the report."""
+        note, panel = _opened(self.report.definition, self.report[place].arguments)
+        head = f'<div role="heading" aria-level="4"><strong>Call {place:,}</strong></div>{note}'
+        put(self._head, Html(head))
+        self._open([panel], self._head, panel)
 
 
-class CheckPanel(LiveView):
+class CheckPanel(RowsPanel):
     """The report of checks. A click on a row opens the check below, where a new result can be accepted."""
+
+    report: CheckReport
+    """The report; another one after a result was accepted."""
 
     def __init__(self, report: CheckReport) -> None:
         """Show *report*; the first failure is open."""
-        self.report = report
-        """The report; another one after a result was accepted."""
-        self._lock = RLock()
-        self._parts = parts = Parts()
-        self._opened = -1
-        self._panels: list[ToolPanel] = []
-        self._rows = parts.html(self._rows_html())
-        on_pick(self._rows, self._pick)
-        self._head, self._said = parts.html(), parts.html()
+        super().__init__(report, _checks_overview(report))
+        self._head, self._row = self._parts.html(), 0
         tip = "Write this result into the file, as what the check expects from now on"
-        self._accept = parts.button("Accept", self.accept, look="primary", tip=tip)
-        self._place = parts.column(kind="toolbench-opened")
-        children = [parts.html(PANEL), self._rows, self._place]
-        super().__init__(parts, self._lock, children, "toolbench-panel")
+        self._accept = self._parts.button("Accept", self.accept, look="primary", tip=tip)
         if report.failures:
-            self.show_check(list(report).index(report.failures[0]))
+            self.show_row(list(report).index(report.failures[0]))
 
-    def _rows_html(self) -> Html:
-        key = live_results.keep_report(self.report, shown_results)
-        return checks_html(self.report, key=key)
+    def show_row(self, place: int) -> None:
+        """Open the check at *place* of the report, with the panel of its call."""
+        self._row, result = place, self.report[place]
+        panels = list[ToolPanel]()
+        if result.run is not None:
+            panels.append(_opened(result.run.tool, result.check.arguments)[1])
+        self._show_head()
+        self._open(panels, self._head, self._accept, *panels)
 
-    def show_check(self, place: int) -> None:
-        """Open the check at *place* of the report, in place of the one before."""
-        with self._lock:
-            old, self._panels, self._opened = self._panels, [], place
-            result = self.report[place]
-            if result.run is not None:
-                _, panel = _opened(result.run.tool, result.check.arguments)
-                self._panels.append(panel)
-            put(self._said, Html(""))
-            self._show_head()
-            self._place.children = (self._head, self._accept, self._said, *self._panels)
-        for other in old:
-            other.close()
-
-    def _show_head(self) -> None:
-        result = self.report[self._opened]
-        put(self._head, _check_html(result))
-        is_shown = result.has_new_result and self.report.file is not None
-        show_if(self._accept, is_shown=is_shown)
+    def _show_head(self, note: str = "") -> None:
+        result = self.report[self._row]
+        put(self._head, Html(_check_html(result) + note))
+        show_if(self._accept, is_shown=result.has_new_result and self.report.file is not None)
 
     def accept(self) -> None:
         """Write the result of the open check into the file; say below it why if that fails."""
         with self._lock:
-            if self._opened < 0 or not self.report[self._opened].has_new_result:
+            # The second click of two
+            if not self.report[self._row].has_new_result:
                 return
             try:
-                self.report = self.report.accepting(self._opened)
+                self.report = self.report.accepting(self._row)
             except CaseError as error:
-                put(self._said, notice(str(error), "danger"))
+                self._show_head(notice(str(error), "danger"))
                 return
-            put(self._said, Html(""))
             self._show_head()
-            put(self._rows, self._rows_html())
+            put(self._overview, _checks_overview(self.report))
         self.renew()
 
-    def _pick(self, key: str) -> None:
-        if key.isdecimal() and int(key) < len(self.report):
-            self.show_check(int(key))
 
-    def _views(self) -> list[ToolPanel]:
-        return self._panels
-
-    def _static(self) -> dict[str, Any]:
-        return self.report._repr_mimebundle_()
+def _checks_overview(report: CheckReport) -> Html:
+    return checks_html(report, key=live_results.keep_report(report, shown_results))
 
 
 _STATES: dict[str, Tone] = {"passed": "success", "accepted": "success", "failed": "danger"}
@@ -297,37 +263,37 @@ def _check_html(result: CheckResult) -> Html:
         f'<div role="heading" aria-level="3" style="margin:0 0 6px">{badge(result.state, tone)}'
         f"<strong>{short(result.check.name)}</strong> <code>{short(result.check.tool)}</code></div>"
     ]
-    found = _differences(result)
+    seen, found = result.observation, dict[Path, Difference]()
+    expected = actual = ABSENT
+    if seen is not None and not seen.is_error:
+        expected, actual = result.check.compared(seen)
     for problem in result.problems:
-        if not problem.path or not any(_overlap(problem.path, each.path) for each in found):
+        parted = _differences(problem.path, expected, actual)
+        found |= {each.path: each for each in parted}
+        if not parted:
             parts.append(notice(str(problem), "warning"))
     if found:
-        remark = counted(len(found), "difference")
-        card = Card("What was expected → what was returned", differences_html(found), remark)
-        parts.append(cards_html([card]))
-    if result.observation is not None:
-        seen = fold("What was returned", result_html(result.observation))
-        parts.append(f'<div style="margin:6px 0 0">{seen}</div>')
+        marked = differences_html([*found.values()])
+        parts.append(section("What was expected → what was returned", marked))
+    if seen is not None:
+        parts.append(fold("What was returned", result_html(seen)))
     return Html("".join(parts))
 
 
-def _differences(result: CheckResult) -> list[Difference]:
-    """Return the parts of a result that differ where the check has found a problem."""
-    if result.observation is None or result.observation.is_error:
+def _differences(path: Path, expected: Any, actual: Any) -> list[Difference]:
+    """Return the parts that differ where a problem is; none if it is no difference of the results."""
+    are_objects = isinstance(expected, dict) and isinstance(actual, dict)
+    # Of objects, each key that differs is a problem of its own
+    if expected is ABSENT or (are_objects and not path):
         return []
-    expected, actual = result.check.compared(result.observation)
-    if expected is ABSENT:
-        return []
-    found = list(islice(differences(expected, actual), _DIFFERENCES))
-    if not result.check.expectation.rules:
-        return found
-    # A rule may allow others. Of an object, a problem without a path is not of a part of it
-    is_whole = not (isinstance(expected, dict) and isinstance(actual, dict))
-    paths = [problem.path for problem in result.problems if problem.path or is_whole]
-    return [each for each in found if any(_overlap(path, each.path) for path in paths)]
+    for step in path:
+        expected, actual = _part(expected, step), _part(actual, step)
+    return list(islice(differences(expected, actual, path), _DIFFERENCES))
 
 
-def _overlap(one: Path, other: Path) -> bool:
-    """Tell whether a path leads to the same place as another one, or to a part of that, or the reverse."""
-    common = min(len(one), len(other))
-    return one[:common] == other[:common]
+def _part(value: Any, step: str | int) -> Any:
+    if isinstance(value, dict):
+        return value.get(step, NOTHING)
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return NOTHING
