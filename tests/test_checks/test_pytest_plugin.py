@@ -35,6 +35,7 @@ FINDS = "- {name: finds, tool: library.find, expect: {result: {title: Emma, year
 BEFORE = "- {name: of before, tool: library.find, expect: {result: {title: Emma, year: 1816}}}\n"
 BURNS = "- {name: burns, tool: library.burn}\n"
 HALVES = "- {name: halves, tool: 'library.py:half', arguments: {total: 84}, expect: {result: 42}}\n"
+ALONE = FINDS.replace("finds", "alone").replace("library.find", "find")
 ELSEWHERE = "- {name: elsewhere, tool: gone.find}\n"
 
 
@@ -77,8 +78,8 @@ def test_a_failure_says_what_differs(run):
 
 def test_what_cannot_run_is_an_error_or_a_failure(run):
     """A server that is away is one for its own checks; a destructive call needs the option."""
-    ended = run(FINDS, BURNS, ELSEWHERE)
-    ended.assert_outcomes(passed=1, failed=1, errors=1)
+    ended = run(ALONE, BURNS, ELSEWHERE)
+    ended.assert_outcomes(passed=1, failed=2)
     text = ended.stdout.str()
     assert "command not found: 'no-such-program'" in text
     assert "burn can delete or overwrite data. --toolbench-yes says yes in advance" in text

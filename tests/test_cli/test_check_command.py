@@ -109,6 +109,10 @@ def test_each_check_is_a_row_and_a_line(check):
     rows = document["results"]
     assert [row["name"] for row in rows] == names
     assert [row["state"] for row in rows] == ["failed", "refused", "passed"]
+    assert (
+        "command not found"
+        in check("elsewhere", "finds").json["results"][1]["problems"][0]["message"]
+    )
     message = "1816 was expected, and 1815 was returned"
     assert rows[0]["problems"] == [{"where": "[0].year", "message": message}]
     assert f"[0].year: {message}" in ended.err

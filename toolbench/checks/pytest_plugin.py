@@ -90,12 +90,15 @@ class CheckItem(pytest.Item):
         Raises:
             Exception: If it cannot be connected, or is not approved.
         """
-        from toolbench.errors import ToolbenchError  # noqa: PLC0415 - as above
+        from toolbench.errors import ConsentError, ToolbenchError  # noqa: PLC0415 - as above
 
         if self.check.is_of_module:
             return
         try:
             self._tools = self.config.stash[_SERVERS].client_for(self.check, self.path.parent)
+        except ConsentError as error:
+            text = f"{error}\nFor pytest it is {_APPROVE}."
+            raise _failure(text) from None
         except ToolbenchError as error:
             raise _failure(str(error)) from None
 
@@ -143,24 +146,14 @@ class Servers:
             ConsentError: If the server is not approved.
             ServerError: If there is no source of servers, or the server cannot be reached.
         """
-        from toolbench.errors import ConsentError, ServerError  # noqa: PLC0415 - as above
-
         client, entries = self._source(folder)
         named = [name for name in entries if check.tool.startswith(f"{name}.")]
         if not named:
             # A tool alone may be of any of them
             named = [name for name, entry in entries.items() if entry.enabled]
-        new = [name for name in named if name not in client.servers]
-        try:
-            if new:
-                approve = self._config.getoption(_APPROVE)
-                client.add({"mcpServers": entries}, only=new, approve=approve)
-        except ConsentError as error:
-            msg = f"{error}\nFor pytest it is {_APPROVE}."
-            raise ConsentError(msg) from None
-        for name in named:
-            if reason := client.servers[name].error:
-                raise ServerError(reason)
+        new = {name: entries[name] for name in named if name not in client.servers}
+        if new:
+            client.add({"mcpServers": new}, approve=self._config.getoption(_APPROVE))
         return client
 
     def _source(self, folder: Path) -> tuple["MCPClient", dict[str, "ServerEntry"]]:
@@ -204,8 +197,8 @@ def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
         ("--toolbench-", config.getoption, config.invocation_params.dir),
         ("toolbench_", config.getini, config.rootpath),
     ):
-        files = {kind: value_of(f"{prefix}{kind}") for kind in (_CONFIG, _REPLAY)}
-        named = [(kind, folder / file) for kind, file in files.items() if file]
+        files = [(kind, value_of(f"{prefix}{kind}")) for kind in (_CONFIG, _REPLAY)]
+        named = [(kind, folder / file) for kind, file in files if file]
         if len(named) > 1:
             msg = f"Give {prefix}{_CONFIG} or {prefix}{_REPLAY}, not both."
             raise pytest.UsageError(msg)

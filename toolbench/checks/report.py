@@ -215,18 +215,15 @@ def _junit_cases(report: CheckReport) -> list[JUnitCase]:
     if report.file is not None:
         suite = report.file.path.name.removesuffix(ENDING)
     for result in report:
-        error = failure = None
+        error, failure = result.error, None
         if result.state == "failed":
-            failure = str(result.problems[0])
-        elif not result.passed:
-            error = result.error
+            error, failure = None, error
         case = JUnitCase(
             suite=suite,
             name=result.check.name,
             seconds=result.seconds,
             error=error,
             failure=failure,
-            details=(result.error or "").splitlines(),
         )
         cases.append(case)
     return cases

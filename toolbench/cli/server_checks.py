@@ -94,12 +94,11 @@ def _code(report: CheckReport, client: MCPClient | None) -> ExitCode:
         return ExitCode.INTERRUPTED
     if report.passed:
         return ExitCode.OK
-    runs = [result.run for result in report.failures if result.run is not None]
-    # It may have been connected again since then
-    is_lost = any(run.error_kind == "network" for run in runs)
-    if client is not None:
-        is_lost = is_lost or not all(each.is_connected for each in client.servers.values())
-    if is_lost:
+    kinds = {result.run.error_kind for result in report.failures if result.run is not None}
+    # A server whose connection broke may have been connected again since then
+    if "network" in kinds:
+        return ExitCode.CONNECTION
+    if client is not None and not all(each.is_connected for each in client.servers.values()):
         return ExitCode.CONNECTION
     states = {result.state for result in report}
     if "missing" in states:

@@ -28,9 +28,7 @@ class JUnitCase:
     error: str | None = None
     """Why it was not tested; None if it was."""
     failure: str | None = None
-    """Why the result is not as expected; None if it is."""
-    details: Sequence[str] = ()
-    """What else is known of the failure."""
+    """Why the result is not as expected, in several lines; None if it is."""
 
 
 def case_of_trial(trial: Trial) -> JUnitCase:
@@ -38,16 +36,16 @@ def case_of_trial(trial: Trial) -> JUnitCase:
 
     An answer that is not as expected is a failure; a trial without an answer is an error.
     """
-    failure, calls = None, [clip(call, _LONGEST) for call in trial.calls]
+    failure = None
     if trial.passed is False:
-        failure = trial.problem
+        calls = [clip(call, _LONGEST) for call in trial.calls] or ["no call"]
+        failure = "\n".join([trial.problem, *trial.problems[1:_MOST], "", *calls])
     return JUnitCase(
         suite=trial.model,
         name=f"{trial.title} [{trial.repeat}]",
         seconds=trial.seconds,
         error=trial.error,
         failure=failure,
-        details=[*trial.problems[:_MOST], "", *(calls or ["no call"])],
     )
 
 
@@ -88,8 +86,8 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
     if case.error is not None:
         SubElement(element, "error", message=_text(case.error))
     elif case.failure is not None:
-        failure = SubElement(element, "failure", message=_text(case.failure))
-        failure.text = "\n".join(map(_text, case.details))
+        lines = [_text(line) for line in case.failure.splitlines()]
+        SubElement(element, "failure", message=lines[0]).text = "\n".join(lines)
 
 
 def _text(text: str) -> str:

@@ -150,6 +150,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
         tool = tools.get(name) or tool_at(name, tools.values())
         if tool is None:
             way = way_to_tool(self.former, name, tools.values()) or did_you_mean(name, tools)
+            session = self.servers.get(name.partition(".")[0])
+            if session is not None and session.error:
+                way = f" {session.error}"
             msg = f"No connected server has a tool {name!r}.{way}"
             raise ToolNotFoundError(msg)
         return tool
