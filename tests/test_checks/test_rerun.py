@@ -123,9 +123,11 @@ class TestRerun:
         session = client.connect("library", {"server": library()})
         report = rerun(session, path, confirm=False)
         assert outcomes(report) == ["same"] * 5
-        assert report.is_same
-        assert report.changes == ()
-        assert "library offers the same as library.jsonl." in report.to_text()
+        assert report.passed
+        assert report.changes == []
+        assert report.title == "library.jsonl rerun at library"
+        assert "5 of 5 checks passed" in report.verdict
+        assert report.to_text().endswith("Changes in what is offered: none.")
 
     def test_of_a_changed_server_says_what_differs(self, path, client):
         """Its behaviour beside its schemas; the checks of the rows find the same."""
@@ -137,7 +139,7 @@ class TestRerun:
         wrong = {(each.where, each.message) for each in report[0].problems}
         assert ("books[0].year", "1815 was expected, and 1816 was returned") in wrong
         assert not any(where == "at" for where, _ in wrong)
-        assert report[2].why == "it should have failed, and succeeded"
+        assert report[2].error == "it should have failed, and succeeded"
         html = report.to_html()
         assert "<del>1815</del>" in html and "<ins>1816</ins>" in html
         again = Checks([row.check for row in report[:3]]).run(client)
@@ -151,9 +153,9 @@ class TestRerun:
         session = client.connect("library", {"server": smaller})
         report = rerun(session, path)
         assert outcomes(report) == ["error", "same", "not called", "error", "error"]
-        assert report[0].why == "There is no tool 'find' now"
+        assert report[0].error == "library has no tool 'find'"
         assert "tools/find" in [c.where for c in report.changes if c.severity == "breaking"]
-        assert "has changed: " in report.about_changes
+        assert " breaking" in report.about_changes and "find" in report.to_html()
 
     def test_calls_nothing_without_a_yes_that_is_not_read_only(self, path, client):
         """It asks once, and shows all; a policy that forbids a tool is stronger than a yes."""
@@ -161,14 +163,14 @@ class TestRerun:
         session = client.connect("library", {"server": server})
         with answering(False):
             report = rerun(session, path)
-        assert outcomes(report) == ["same", "same", "same", "not called", "not called"]
-        assert "a preset answer declined" in report.refusal
+        assert outcomes(report) == ["same", "same", "same", "refused", "refused"]
+        assert "a preset answer declined" in report[3].error
         assert [call.tool for call in server.calls] == ["find", "count", "close"]
         policy.deny(session.tool("burn"))
         with answering(True):
             report = rerun(session, path)
-        assert outcomes(report) == ["same", "same", "same", "not called", "same"]
-        assert "denied, because the policy names burn" in report[3].why
+        assert outcomes(report) == ["same", "same", "same", "refused", "same"]
+        assert "denied, because the policy names burn" in report[3].error
         with pytest.raises(ToolNotFoundError, match=r"no call of a tool 'bury'\. Did you mean"):
             rerun(session, path, tools=["bury"])
 
@@ -187,7 +189,7 @@ class TestRerun:
         server.answer("show", "key other-4712, balance 5", annotations=READS)
         report = rerun(client.connect("bank", {"server": server}), path)
         assert outcomes(report) == ["not called", "same"]
-        assert report[0].why == "the recording hides a secret of its arguments: api_key"
+        assert report[0].error == "the recording hides a secret of its arguments: api_key"
         assert report[0].check.arguments == {"api_key": MARK}
         assert "4711" not in json.dumps(report.to_dict()) + report.to_html()
 
@@ -201,7 +203,7 @@ class TestRerun:
         monkeypatch.setattr(reruns, "_SECONDS", 0)
         report = rerun(session, path, tools=["burn"])
         assert outcomes(report) == [*["slower"] * 4, "not called"]
-        assert report.is_same
+        assert report.passed
 
     def test_compares_two_servers(self, path, client):
         """With another server, both are called, and the recorded results do not count."""
@@ -209,8 +211,8 @@ class TestRerun:
         new = client.connect("library", {"server": library(count=8)})
         report = rerun(new, path, against=old)
         assert outcomes(report)[:3] == ["same", "differs", "same"]
-        assert report[1].why == "7 was expected, and 8 was returned"
-        assert report.before == "old"
+        assert report[1].error == "7 was expected, and 8 was returned"
+        assert report.title == "old rerun at library"
 
     def test_calls_each_server_of_a_recording(self, tmp_path, client):
         """Each call goes to the server of its name; one that the recording lacks is named."""

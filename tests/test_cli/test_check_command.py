@@ -82,14 +82,14 @@ def check(folder, capsys):
 @pytest.mark.parametrize(
     ("names", "words", "code", "said"),
     [
-        (["finds", "fails", "halves"], [], 0, "passed  halves"),
+        (["finds", "fails", "halves"], [], 0, "passed     halves"),
         (["finds", "finds another year"], [], 1, "1816 was expected, and 1815 was returned"),
         (["lost", "finds another year"], [], 2, "No connected server has a tool 'library.fnd'"),
         (["asks a module"], [], 2, "nowhere cannot be imported"),
         (["fnds"], [], 2, "There is no check 'fnds'. Did you mean 'finds'"),
         (["elsewhere", "lost"], [], 3, "command not found: 'no-such-program'"),
         (["burns", "finds another year"], [], 4, "consent was needed, because burn can delete"),
-        (["burns"], ["--yes"], 0, "passed  burns"),
+        (["burns"], ["--yes"], 0, "passed     burns"),
     ],
 )
 def test_the_exit_code_says_how_it_ended(check, names, words, code, said):

@@ -194,17 +194,17 @@ def test_recorded_calls_are_made_again(toolbench, folder, monkeypatch):
         for tool, arguments in (("find", {"title": "Emma"}), ("fail", {}), ("burn", {})):
             session.call(tool, arguments)
     refused = toolbench("rerun", "lib.jsonl")
-    assert [row["outcome"] for row in refused.json["calls"]] == ["same", "same", "not called"]
+    assert [row["state"] for row in refused.json["results"]] == ["same", "same", "refused"]
     assert (refused.code, "no person could be asked" in refused.err) == (4, True)
     same = toolbench("rerun", "library", "lib.jsonl", "--tools", "burn")
-    assert (same.code, same.json["same"], same.json["changes"]) == (0, True, [])
+    assert (same.code, same.json["passed"], same.json["changes"]) == (0, True, [])
     assert 'same       library.find {"title": "Emma"}' in same.err
     (folder / "changed.py").write_text(LIBRARY.replace('"title": "Emma"', '"title": "Lady Susan"'))
     servers = {"changed": {"module": "changed.py:server"}}
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
     differs = toolbench("rerun", "lib.jsonl", "--yes")
-    assert [row["outcome"] for row in differs.json["calls"]] == ["differs", "same", "same"]
-    assert (differs.code, differs.json["calls"][0]["problems"][0]["where"]) == (1, "[0].title")
+    assert [row["state"] for row in differs.json["results"]] == ["differs", "same", "same"]
+    assert (differs.code, differs.json["results"][0]["problems"][0]["where"]) == (1, "[0].title")
     for words in (["library", "lib.jsonl"], ["mcp.json"], [], ["lib.jsonl", "--tools", "bury"]):
         assert toolbench("rerun", *words).code == 2
 

@@ -301,7 +301,7 @@ class TestRerun:
         answers, asked = person
         answers.append(lambda: "n")
         refused = mcp(f"rerun lib {file}")
-        assert [row.state for row in refused] == ["not called"] * 4
+        assert [row.state for row in refused] == ["refused"] * 4
         assert 'lib.find {"title": "Persuasion"}' in asked[0]
         report = mcp(f"rerun lib {file} --tools find")
         assert [row.state for row in report] == ["same"] * 4
@@ -310,7 +310,7 @@ class TestRerun:
         # Both give their last answer by now, whatever is recorded
         report = mcp(f"rerun lib {file} --yes --against other")
         assert [row.state for row in report] == ["same"] * 4
-        assert report.before == "other"
+        assert report.title == "other rerun at lib"
 
 
 @pytest.fixture

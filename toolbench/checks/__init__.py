@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from toolbench.checks.recorded import recorded_checks as recorded_checks
     from toolbench.checks.report import CheckReport as CheckReport
     from toolbench.checks.report import CheckResult as CheckResult
-    from toolbench.checks.rerun_report import RerunReport as RerunReport
-    from toolbench.checks.rerun_report import RerunRow as RerunRow
     from toolbench.checks.reruns import rerun as rerun
 
 __getattr__, __dir__, __all__ = public_names(__name__)

@@ -1,8 +1,10 @@
 """The report of checks: a row for each, as text, as HTML, as a table and as JUnit XML."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from os import PathLike
 from typing import Any, Literal
 
@@ -10,19 +12,37 @@ from toolbench.checks.check import Check
 from toolbench.checks.check_file import ENDING, CheckFile
 from toolbench.core.schema import Observation
 from toolbench.display.caps import text_line
+from toolbench.display.differences import NOTHING, Difference, differences, differences_html
 from toolbench.display.escape import Html
-from toolbench.display.page import Tone, notice
+from toolbench.display.page import Tone, notice, section
 from toolbench.display.tables import TableHead, table_html, table_text
-from toolbench.errors import CaseError, Problem
+from toolbench.errors import CaseError, Path, Problem
 from toolbench.evals.junit import JUnitCase, junit_xml
+from toolbench.evals.match import ABSENT
 from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
+from toolbench.mcp.snapshots.diff import Change
+from toolbench.mcp.snapshots.page import changes_html
 from toolbench.runs.run import Run
 from toolbench.values import clip
 from toolbench.wording import counted, duration
 
-State = Literal["passed", "accepted", "failed", "refused", "missing"]
+State = Literal[
+    "passed",
+    "accepted",
+    "failed",
+    "refused",
+    "missing",
+    "same",
+    "slower",
+    "differs",
+    "error",
+    "not called",
+]
+_PASSED = frozenset({"passed", "accepted", "same", "slower"})
 # Rows of a report as text, and problems of one row
 _ROWS, _PROBLEMS = 100, 20
+# Differences of one part of a result that are counted, results whose differences a page shows, and changes
+_DIFFERENCES, _MARKED, _CHANGES = 5_000, 20, 20
 
 
 @dataclass(frozen=True)
@@ -32,7 +52,8 @@ class CheckResult:
     check: Check
     state: State
     """passed; accepted (it failed, and its result was written into the file as the expected one);
-    failed; refused (by the policy or the user); missing (there is no such tool)."""
+    failed; refused (by the policy or the user); missing (there is no such tool). Of a recorded call that
+    was made again (see `rerun`): same; slower; differs; error (it fails now, and did not then); not called."""
     problems: tuple[Problem, ...] = ()
     """How the result differs from what was expected."""
     seconds: float = 0.0
@@ -45,7 +66,7 @@ class CheckResult:
     @property
     def passed(self) -> bool:
         """Whether everything was as expected, or was accepted."""
-        return self.state in ("passed", "accepted")
+        return self.state in _PASSED
 
     @property
     def has_new_result(self) -> bool:
@@ -62,6 +83,20 @@ class CheckResult:
             lines.append(f"and {len(self.problems) - _PROBLEMS:,} more")
         return "\n".join(lines)
 
+    def differences(self) -> tuple[list[Difference], list[Problem]]:
+        """Return the parts of the result that differ where problems are, and the problems without such parts."""
+        found, others = dict[Path, Difference](), list[Problem]()
+        expected = actual = ABSENT
+        seen = self.observation
+        if seen is not None and seen.is_error == bool(self.check.expectation.error):
+            expected, actual = self.check.compared(seen)
+        for problem in self.problems:
+            parts = _differences(problem.path, expected, actual)
+            found |= {each.path: each for each in parts}
+            if not parts:
+                others.append(problem)
+        return [*found.values()], others
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON data."""
         return {
@@ -71,6 +106,29 @@ class CheckResult:
             "seconds": round(self.seconds, 6),
             "problems": [{"where": each.where, "message": each.message} for each in self.problems],
         }
+
+
+def _differences(path: Path, expected: Any, actual: Any) -> list[Difference]:
+    """Return the parts that differ where a problem is; none if it is no difference of the results."""
+    are_objects = isinstance(expected, dict) and isinstance(actual, dict)
+    # Of objects, each key that differs is a problem of its own
+    if expected is ABSENT or (are_objects and not path):
+        return []
+    for step in path:
+        expected, actual = _part(expected, step), _part(actual, step)
+    try:
+        return list(islice(differences(expected, actual, path), _DIFFERENCES))
+    except RecursionError:
+        # Nested too deeply, which the problem says
+        return []
+
+
+def _part(value: Any, step: str | int) -> Any:
+    if isinstance(value, dict):
+        return value.get(step, NOTHING)
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return NOTHING
 
 
 class CheckReport(ReportEntries[CheckResult]):
@@ -84,18 +142,24 @@ class CheckReport(ReportEntries[CheckResult]):
         stopped: str | None = None,
         seconds: float = 0.0,
         file: CheckFile | None = None,
+        title: str = "Checks",
+        changes: Sequence[Change] | None = None,
     ) -> None:
-        """Make a report of *results*; users get it from `Checks.run`."""
+        """Make a report of *results*; users get it from `Checks.run` and `rerun`."""
         super().__init__(
             results, planned=planned, stopped=stopped, notes=(), seconds=seconds, is_saved=False
         )
         self.file = file
         """The file of the checks, in which a new result is accepted."""
+        self.title = title
+        """What was checked."""
+        self.changes = changes
+        """After `rerun`: what changed in what the servers offer, the most severe first; else None."""
 
     @cached_property
     def failures(self) -> list[CheckResult]:
         """The results of checks that did not pass."""
-        return [result for result in self if not result.passed]
+        return [each for each in self if not (each.passed or each.state == "not called")]
 
     @property
     def passed(self) -> bool:
@@ -104,16 +168,25 @@ class CheckReport(ReportEntries[CheckResult]):
 
     @property
     def verdict(self) -> str:
-        """One sentence: how many checks passed, and in what time."""
-        passed = len(self) - len(self.failures)
+        """One sentence: how many checks passed, in what time, and how the others ended."""
+        states = Counter(result.state for result in self)
+        passed = sum(result.passed for result in self)
         text = f"{passed:,} of {counted(self.planned, 'check')} passed in {duration(self.seconds)}"
-        accepted = sum(result.state == "accepted" for result in self)
-        if accepted:
-            text += f"; of {accepted:,} the new result was accepted"
-        text += "."
+        others = [f"{count:,} {state}" for state, count in states.items() if state != "passed"]
+        if others:
+            text = f"{text}: {', '.join(others)}"
         if self.stopped is not None:
-            text = f"{text} {self.stopped} after {len(self):,}."
-        return text
+            text = f"{text}. {self.stopped} after {len(self):,}"
+        return f"{text}."
+
+    @property
+    def about_changes(self) -> str:
+        """After `rerun`: a sentence about what changed in what the servers offer; else empty."""
+        if self.changes is None:
+            return ""
+        counts = Counter(change.severity for change in self.changes)
+        words = [f"{count:,} {severity}" for severity, count in counts.items()]
+        return f"Changes in what is offered: {', '.join(words) or 'none'}."
 
     def accepting(self, place: int) -> "CheckReport":
         """Write the result at *place* into the file, as what its check expects from now on.
@@ -161,21 +234,30 @@ class CheckReport(ReportEntries[CheckResult]):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON data."""
-        return {
+        """Return the report as JSON data; that of `rerun` has the changes, too."""
+        data = {
             "passed": self.passed,
             "checks": self.planned,
             "failed": len(self.failures),
             "seconds": round(self.seconds, 6),
             "results": [result.to_dict() for result in self],
         }
+        if self.changes is not None:
+            data["changes"] = [
+                {"meaning": each.severity, "where": each.where, "text": each.text}
+                for each in self.changes
+            ]
+        return data
 
     def to_text(self) -> str:
-        """Return the verdict and the rows as text."""
+        """Return the verdict, the rows, and the changes as text."""
         lines = [text_line(self.verdict)]
         if len(self):
             lines.append(table_text(shown_results(self, _ROWS), rows=_ROWS))
-        return "\n".join(lines)
+        lines.append(self.about_changes)
+        for change in (self.changes or ())[:_CHANGES]:
+            lines.append(text_line(f"- {change.severity}: {change.text}"))
+        return "\n".join(lines).rstrip()
 
     def to_html(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
         """Return the report as one page that needs no kernel.
@@ -187,7 +269,7 @@ class CheckReport(ReportEntries[CheckResult]):
         Raises:
             FileError: If the file exists with other content, or cannot be written.
         """
-        return written(page("Checks", checks_html(self)), path, overwrite=overwrite)
+        return written(page(self.title, checks_html(self)), path, overwrite=overwrite)
 
     def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
         """Return the report as JUnit XML, for a CI; a check that did not run is an error there.
@@ -216,7 +298,9 @@ def _junit_cases(report: CheckReport) -> list[JUnitCase]:
         suite = report.file.path.name.removesuffix(ENDING)
     for result in report:
         error, failure = result.error, None
-        if result.state == "failed":
+        if result.passed:
+            error = None
+        elif result.observation is not None:
             error, failure = None, error
         case = JUnitCase(
             suite=suite,
@@ -246,12 +330,14 @@ def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
 def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Html:
     """Return *report* as HTML that needs no kernel; shown by a widget, a click on a row sends its number.
 
+    Without a widget, which shows the differences of one row, those of the first failures stand below.
+
     Args:
         report: The report.
         rows: How many rows are written.
         key: The key of the report in `live_results`, where a page gets the other rows.
     """
-    title = "Checks"
+    title = report.title
     if report.file is not None:
         title = f"Checks of {report.file.path.name}"
     tone: Tone = "success"
@@ -261,4 +347,13 @@ def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Htm
     if len(report):
         table = table_html(shown_results(report, rows), rows=rows, key=key)
         parts.append(scrolled(Html(f"<div data-toolbench-opens>{table}</div>")))
+    if not key:
+        for result in report.failures[:_MARKED]:
+            if result.observation is not None:
+                found, _ = result.differences()
+                parts.append(section(result.check.name, differences_html(found)))
+    if report.changes:
+        parts.append(section(report.about_changes, changes_html(report.changes, most=_CHANGES)))
+    elif report.about_changes:
+        parts.append(notice(report.about_changes, "neutral"))
     return framed(parts)

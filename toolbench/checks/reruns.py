@@ -4,17 +4,17 @@ The results are compared as those of checks, and what the server offers as `%mcp
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from toolbench.checks.check import Check
+from toolbench.checks.checks import judged
 from toolbench.checks.recorded import arguments_of, obstacle, recorded_result, words_of
-from toolbench.checks.rerun_report import RerunReport, RerunRow, State
+from toolbench.checks.report import CheckReport, CheckResult, State
 from toolbench.core.coercion import masked_observation
-from toolbench.core.schema import Observation
-from toolbench.errors import CaseError, ServerError, ToolNotFoundError, did_you_mean
+from toolbench.errors import CaseError, Problem, ServerError, ToolNotFoundError, did_you_mean
 from toolbench.mcp.elicitation import answering as answering_servers
 from toolbench.mcp.elicitation import ask_here
 from toolbench.mcp.recording.matcher import with_recorded_secrets
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 # A call is slower if it takes so many times as long, and so many seconds more
 _TIMES, _SECONDS = 2.0, 0.5
-# Calls that a question shows at once
-_MOST = 10
 _NOT_NAMED = "it is not declared read-only: name it to call it"
 
 
@@ -44,19 +42,16 @@ class _Call:
     """A recorded call, and what makes it again."""
 
     recorded: RecordedCall
-    address: str
-    """The address of the tool, `SERVER.TOOL`."""
-    tools: list[MCPToolDefinition]
+    check: Check
+    """The call with the address of its tool; nothing is expected yet."""
+    tools: list[MCPToolDefinition] = field(default_factory=list)
     """The tools that are called: of the other server, if there is one, and of the server."""
-    why: str
+    why: str = ""
     """Why the call is not made; empty if it is."""
+    state: State = "not called"
+    """The state of a call that is not made."""
     is_agreed: bool = False
     """Whether the call may run without a question."""
-
-    @property
-    def words(self) -> str:
-        """The call on one line."""
-        return words_of(self.recorded, self.address)
 
 
 def rerun(
@@ -66,8 +61,8 @@ def rerun(
     against: "MCPServerSession | None" = None,
     tools: Collection[str] = (),
     confirm: bool = True,
-    on_row: Callable[[RerunRow], object] | None = None,
-) -> RerunReport:
+    on_result: Callable[[CheckResult], object] | None = None,
+) -> CheckReport:
     """Make the calls of *recording* again, and return a row for each: is the result the same?
 
     Questions are answered as recorded. Date-times and ids may differ, and what was secret is any
@@ -82,52 +77,45 @@ def rerun(
         tools: The names of tools that are called although they are not read-only. If there are any,
             nothing is asked.
         confirm: Whether to ask about the other tools; False if the user has agreed.
-        on_row: Gets each row as soon as it is there.
+        on_result: Gets each row as soon as it is there.
 
     Raises:
         CaseError: If the recording has no call of the server.
-        ServerError: If the recording cannot be read or lacks a server, or is being written.
+        ServerError: If the recording cannot be read or lacks a server, or is being written, or a server
+            does not list what it offers.
         ToolNotFoundError: If it has no call of one of *tools*.
     """
     began, stopped = perf_counter(), None
     if not isinstance(recording, Recording):
         recording = Recording.read(recording)
-    if isinstance(sessions, Sequence):
-        servers = list(sessions)
-    else:
-        servers = [sessions]
-    before = recording.path.name
-    if against is not None:
-        before = against.name
-    calls, changes, notes = list[_Call](), list[Change](), list[str]()
-    for session in servers:
+    if not isinstance(sessions, Sequence):
+        sessions = [sessions]
+    calls, changes = list[_Call](), list[Change]()
+    for session in sessions:
         calls += _calls_of(session, recording, against)
-        try:
-            changes += _changes(session, recording, against)
-        except ServerError as error:
-            notes.append(f"What {session.name} offers was not compared: {error}")
+        changes += _changes(session, recording, against)
     if not calls:
         msg = f"The recording {str(recording.path)!r} has no call that could be made again."
         raise CaseError(msg)
-    refusal = _agree(calls, tools, confirm=confirm)
-    rows = list[RerunRow]()
+    _agree(calls, tools, confirm=confirm)
+    results = list[CheckResult]()
     try:
         for call in calls:
-            rows.append(_row(call))
-            if on_row is not None:
-                on_row(rows[-1])
+            results.append(_result(call))
+            if on_result is not None:
+                on_result(results[-1])
     except KeyboardInterrupt:
         stopped = "It was interrupted"
-    return RerunReport(
-        rows,
-        before=before,
-        after=", ".join(session.name for session in servers),
-        changes=by_severity(changes),
+    before, after = recording.path.name, ", ".join(session.name for session in sessions)
+    if against is not None:
+        before = against.name
+    return CheckReport(
+        results,
         planned=len(calls),
         stopped=stopped,
-        notes=notes,
-        refusal=refusal,
         seconds=perf_counter() - began,
+        title=f"{before} rerun at {after}",
+        changes=by_severity(changes),
     )
 
 
@@ -147,16 +135,32 @@ def _calls_of(
     sides = [side for side in (against, session) if side is not None]
     for recorded in recording.calls:
         if recorded.server == name:
-            found = [side.tools.present(recorded.tool) for side in sides]
-            tools = [tool for tool in found if tool is not None]
-            why = obstacle(recorded, is_compared=against is None)
-            if len(tools) < len(sides) and (against is not None or not _has_worked(recorded)):
-                why = f"{sides[found.index(None)].name} has no tool {recorded.tool!r}"
-            yield _Call(recorded, f"{session.name}.{recorded.tool}", tools, why)
+            call = _Call(recorded, _check_of(recorded, session.name))
+            call.why = obstacle(recorded, is_compared=against is None)
+            for side in sides:
+                tool = side.tools.present(recorded.tool)
+                if tool is not None:
+                    call.tools.append(tool)
+                    continue
+                call.why = f"{side.name} has no tool {recorded.tool!r}"
+                if _has_worked(recorded):
+                    call.state = "error"
+            yield call
 
 
 def _has_worked(recorded: RecordedCall) -> bool:
     return recorded.result is not None and not recorded.result.get("isError")
+
+
+def _check_of(recorded: RecordedCall, server: str) -> Check:
+    address = f"{server}.{recorded.tool}"
+    return Check(
+        words_of(recorded, address),
+        address,
+        arguments=arguments_of(recorded),
+        answers=recorded.answers,
+        expect={"loosen": ["times", "ids"], "warnings": True},
+    )
 
 
 def _changes(
@@ -183,117 +187,89 @@ def _offer_of(session: "MCPServerSession") -> Snapshot:
 # --- consent ------------------------------------------------------------------------------
 
 
-def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> str:
+def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> None:
     """Ask once whether those of *calls* may be made that change something; set why others are not.
-
-    Return why nobody agreed; empty if nobody was asked, or the answer is yes.
 
     Raises:
         ToolNotFoundError: If no call is of a tool in *named*.
     """
-    known = {name for call in calls for name in (call.recorded.tool, call.address)}
+    known = {name for call in calls for name in (call.recorded.tool, call.check.tool)}
     for name in named:
         if name not in known:
             msg = f"The recording has no call of a tool {name!r}.{did_you_mean(name, known)}"
             raise ToolNotFoundError(msg)
-    asked, refusal = list[_Call](), ""
+    asked = list[_Call]()
     for call in calls:
-        is_named = call.recorded.tool in named or call.address in named
-        call.is_agreed = not confirm or (is_named and not any(map(_is_ruled, call.tools)))
-        if not (call.why or call.is_agreed or all(map(_asks_itself, call.tools))):
+        is_named = call.recorded.tool in named or call.check.tool in named
+        call.is_agreed = is_named or not confirm
+        if not (call.why or call.is_agreed) and any(map(_needs_a_yes, call.tools)):
             asked.append(call)
-    if asked and named:
-        # The user has chosen
-        for call in asked:
             call.why = _NOT_NAMED
-    elif asked:
+    # Who names tools has chosen
+    if asked and not named:
         consent = ask_consent(_question(asked), None, is_asked_once=False)
-        if not consent.answer:
-            refusal = f"{_NOT_NAMED}, or agree; {consent.who}"
         for call in asked:
-            call.is_agreed, call.why = not refusal, refusal
-    return refusal
+            call.is_agreed, call.why = True, ""
+            if not consent.answer:
+                call.state, call.why = "refused", f"{_NOT_NAMED}, or agree; {consent.who}"
 
 
-def _is_ruled(tool: MCPToolDefinition) -> bool:
-    """Tell whether the policy has a rule for *tool* itself, which is followed at its call."""
-    return policy.ruling_on(tool).reason is Reason.NAMED
-
-
-def _asks_itself(tool: MCPToolDefinition) -> bool:
-    """Tell whether a call of *tool* needs no yes here: it changes nothing, or it is asked or refused then."""
+def _needs_a_yes(tool: MCPToolDefinition) -> bool:
+    """Tell whether the user is asked about calls of *tool*: it may change something, and would run."""
+    verdict, reason, _ = policy.ruling_on(tool)
+    is_ruled = verdict == "deny" or (verdict == "allow" and reason is Reason.NAMED)
     is_harmless = tool.is_replayed or tool.hints.effect == "read-only"
-    return is_harmless or bool(tool.blocked) or _is_ruled(tool)
+    return not (is_ruled or is_harmless or tool.blocked)
 
 
 def _question(calls: Sequence[_Call]) -> Question:
-    """Return the question whether *calls* may be made."""
+    """Return the question whether *calls* may be made, which has them all."""
     number = counted(len(calls), "call")
     head = (
         f"{number} of the recording are of tools that are not declared read-only. Make them again?"
     )
-    lines = [f"  {call.words}" for call in calls]
-    shown, whole = lines, ""
-    if len(lines) > _MOST:
-        shown, whole = [*lines[:_MOST], f"  and {len(lines) - _MOST:,} more"], "\n".join(lines)
+    lines = [f"  {call.check.name}" for call in calls]
     effects = {tool.hints.effect for call in calls for tool in call.tools}
     labels = ConsentLabels(act=f"Run {number}", is_dangerous="destructive" in effects)
-    return Question("\n".join([head, *shown]), YES_OR_NO, bare=True, consent=labels, whole=whole)
+    return Question("\n".join([head, *lines]), YES_OR_NO, bare=True, consent=labels)
 
 
 # --- one call -----------------------------------------------------------------------------
 
 
-def _row(call: _Call) -> RerunRow:
+def _result(call: _Call) -> CheckResult:
     """Make *call*, and judge its result."""
-    recorded = call.recorded
-    expect = {"loosen": ["times", "ids"], "warnings": True}
-    check = Check(
-        call.words,
-        call.address,
-        arguments=arguments_of(recorded),
-        answers=recorded.answers,
-        expect=expect,
-    )
     if call.why:
-        return RerunRow(check, "not called", call.why)
-    if not call.tools:
-        return RerunRow(check, "error", f"There is no tool {recorded.tool!r} now")
-    runs = list[Run]()
+        return CheckResult(call.check, call.state, (Problem((), call.why),))
+    before, was = recorded_result(call.recorded), call.recorded.seconds
     for tool in call.tools:
-        runs.append(_made(call, tool))
-        if runs[-1].state == "denied":
-            return RerunRow(check, "not called", runs[-1].outcome.text)
-    results = [masked_observation(run.outcome, run.secrets.redactor) for run in runs]
-    before, was = recorded_result(recorded), recorded.seconds
-    if len(runs) > 1:
-        before, was = results[0], runs[0].seconds
-    return _judged(check.accepting(before), before, results[-1], was, runs[-1].seconds)
+        run = _made(call, tool)
+        if run.state == "denied":
+            return judged(call.check, run)
+        after = masked_observation(run.outcome, run.secrets.redactor)
+        if tool is not call.tools[-1]:
+            before, was = after, run.seconds
+    # A secret of then is any value
+    seen = with_recorded_secrets(before.to_mcp_result(), after.to_mcp_result())
+    shown = tool_observation(call.recorded.tool, seen)
+    check = call.check.accepting(before)
+    problems = tuple(check.problems(shown))
+    state: State = "same"
+    if problems:
+        state = "differs"
+        if shown.is_error and not before.is_error:
+            state = "error"
+    elif was is not None and run.seconds > _TIMES * was and run.seconds - was >= _SECONDS:
+        state = "slower"
+        problems = (Problem((), f"{run.seconds:.1f} s, and {was:.1f} s then"),)
+    return CheckResult(check, state, problems, run.seconds, shown, run)
 
 
 def _made(call: _Call, tool: MCPToolDefinition) -> Run:
     """Make *call* of *tool*, and return its run."""
     # As recorded: what does not fit the tool's schema is for the server to refuse
-    run = run_here(tool, tool.unchecked_action(arguments_of(call.recorded)), "magic")
+    run = run_here(tool, tool.unchecked_action(call.check.arguments), "magic")
     # A handler of the session would give other answers
-    with answering_servers(ask_here), answering(*call.recorded.answers, by=tool.server):
+    with answering_servers(ask_here), answering(*call.check.answers, by=tool.server):
         perform(run, confirm=not call.is_agreed)
     return run
-
-
-def _judged(
-    check: Check, before: Observation, after: Observation, was: float | None, seconds: float
-) -> RerunRow:
-    """Return the row of a call that was made: how *after* differs from what *check* expects."""
-    seen = with_recorded_secrets(before.to_mcp_result(), after.to_mcp_result())
-    shown = tool_observation(check.tool, seen)
-    problems = tuple(check.problems(shown))
-    state: State = "same"
-    why = "\n".join(map(str, problems))
-    if problems:
-        state = "differs"
-        if after.is_error and not before.is_error:
-            state = "error"
-    elif was is not None and seconds > _TIMES * was and seconds - was >= _SECONDS:
-        state, why = "slower", f"{seconds:.1f} s, and {was:.1f} s then"
-    return RerunRow(check, state, why, problems, shown, seconds, was)

@@ -72,23 +72,24 @@ def run_checks(
         FileError: If *junit* cannot be written.
     """
     report = checks.run(
-        client, confirm=not is_agreed, attended=has_terminal(), on_result=_say_result
+        client, confirm=not is_agreed, attended=has_terminal(), on_result=say_result
     )
     if junit is not None:
         report.to_junit(junit, overwrite=overwrite)
-    return _code(report, client), report.to_dict()
+    return code_of(report, client), report.to_dict()
 
 
-def _say_result(result: CheckResult) -> None:
-    line = f"{result.state:7} {on_one_line(result.check.name)}"
+def say_result(result: CheckResult) -> None:
+    """Say on stderr what came out of one check."""
+    line = f"{result.state:10} {on_one_line(result.check.name)}"
     if result.run is not None:
         line = f"{line} ({duration(result.seconds)})"
     say(line)
     for problem in (result.error or "").splitlines():
-        say(f"        {problem}")
+        say(f"           {problem}")
 
 
-def _code(report: CheckReport, client: MCPClient | None) -> ExitCode:
+def code_of(report: CheckReport, client: MCPClient | None) -> ExitCode:
     """Return the exit code for *report*: that a check could not run says more than that one has failed."""
     if report.stopped is not None:
         return ExitCode.INTERRUPTED

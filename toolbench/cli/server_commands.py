@@ -294,7 +294,7 @@ def rerun(
     Questions are answered as recorded. A tool that is not declared read-only is called only if you name it, or
     agree. The exit code is 1 if a result differs or a call fails now, and 4 if nobody agreed.
 
-    Example: `toolbench rerun shop shop.jsonl --config mcp.json | jq '.calls[] | select(.outcome != "same")'`
+    Example: `toolbench rerun shop shop.jsonl --config mcp.json | jq '.results[] | select(.state != "same")'`
 
     Args:
         words: The server, which may be left out if all of the recording are meant, and the recording.

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from toolbench.checks.rerun_report import RerunReport, RerunRow
 from toolbench.checks.reruns import rerun
 from toolbench.cli.exit_codes import ExitCode
+from toolbench.cli.server_checks import code_of, say_result
 from toolbench.cli.server_source import chosen, has_terminal
 from toolbench.cli.terminal import CommandError, Outcome, say
 from toolbench.errors import ServerError
@@ -50,27 +50,14 @@ def repeat(
     with ExitStack() as undo:
         if not has_terminal():
             undo.enter_context(answering(Answer("decline", by_somebody=False)))
-        report = rerun(sessions, recording, tools=named, confirm=not is_agreed, on_row=_say_row)
+        report = rerun(
+            sessions, recording, tools=named, confirm=not is_agreed, on_result=say_result
+        )
     say(report.verdict)
     say(report.about_changes)
-    code = _code_of(report)
+    code = code_of(report, client)
     if len(sessions) < len(client.servers):
         code = ExitCode.CONNECTION
+    elif all(result.state == "not called" for result in report):
+        code = ExitCode.REFUSED
     return code, report.to_dict()
-
-
-def _say_row(row: RerunRow) -> None:
-    say(f"{row.state:10} {row.check.name}")
-    for line in row.why.splitlines():
-        say(f"           {line}")
-
-
-def _code_of(report: RerunReport) -> ExitCode:
-    if report.stopped is not None:
-        return ExitCode.INTERRUPTED
-    if report.errors:
-        return ExitCode.FAILED
-    is_called = any(row.observation is not None for row in report)
-    if report.refusal or not is_called:
-        return ExitCode.REFUSED
-    return ExitCode.OK

@@ -19,7 +19,7 @@ from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 from toolbench.wording import counted
 
 if TYPE_CHECKING:
-    from toolbench.checks.rerun_report import RerunReport
+    from toolbench.checks.report import CheckReport
     from toolbench.llm.models import Model
     from toolbench.magics.mcp_magics import MCPMagics
     from toolbench.mcp.server_session import MCPServerSession
@@ -178,7 +178,7 @@ def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Li
     return Listing(heads, rows, f"No call yet. The recording is {path}.")
 
 
-def _rerun(magics: "MCPMagics", options: Namespace) -> "RerunReport":
+def _rerun(magics: "MCPMagics", options: Namespace) -> "CheckReport":
     against = None
     if options.against is not None:
         against = magics.newest(options.against)

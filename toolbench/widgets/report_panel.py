@@ -1,7 +1,6 @@
 """The live reports of evaluations, sweeps and checks: their calls open into the panels of their tools."""
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from threading import RLock
 from typing import Any, cast
 
@@ -10,13 +9,12 @@ from toolbench.agent.transcript import other_html
 from toolbench.checks.report import CheckReport, CheckResult, checks_html, shown_results
 from toolbench.core.content import TextContent
 from toolbench.core.tool import ToolDefinition
-from toolbench.display.differences import NOTHING, Difference, differences, differences_html
+from toolbench.display.differences import differences_html
 from toolbench.display.escape import Html, escape
 from toolbench.display.live_results import live_results
 from toolbench.display.observations import result_html
 from toolbench.display.page import Tone, badge, fold, key_values, notice, section, short
-from toolbench.errors import CaseError, Path
-from toolbench.evals.match import ABSENT
+from toolbench.errors import CaseError
 from toolbench.evals.report import EvalReport
 from toolbench.evals.report_html import (
     answer_text,
@@ -35,8 +33,6 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 # Calls of one answer that have a panel
 _MOST = 10
-# Differences of one part of a result that are counted
-_DIFFERENCES = 5_000
 
 
 class OpenedTrial:
@@ -253,47 +249,22 @@ def _checks_overview(report: CheckReport) -> Html:
     return checks_html(report, key=live_results.keep_report(report, shown_results))
 
 
-_STATES: dict[str, Tone] = {"passed": "success", "accepted": "success", "failed": "danger"}
-
-
 def _check_html(result: CheckResult) -> Html:
     """Return the name and the state of a check, how its result differs, and the result."""
-    tone = _STATES.get(result.state, "warning")
+    tone: Tone = "warning"
+    if result.passed:
+        tone = "success"
+    elif result.observation is not None:
+        tone = "danger"
     parts = [
         f'<div role="heading" aria-level="3" style="margin:0 0 6px">{badge(result.state, tone)}'
         f"<strong>{short(result.check.name)}</strong> <code>{short(result.check.tool)}</code></div>"
     ]
-    seen, found = result.observation, dict[Path, Difference]()
-    expected = actual = ABSENT
-    if seen is not None and not seen.is_error:
-        expected, actual = result.check.compared(seen)
-    for problem in result.problems:
-        parted = _differences(problem.path, expected, actual)
-        found |= {each.path: each for each in parted}
-        if not parted:
-            parts.append(notice(str(problem), "warning"))
+    found, others = result.differences()
+    for problem in others:
+        parts.append(notice(str(problem), "warning"))
     if found:
-        marked = differences_html([*found.values()])
-        parts.append(section("What was expected → what was returned", marked))
-    if seen is not None:
-        parts.append(fold("What was returned", result_html(seen)))
+        parts.append(section("What was expected → what was returned", differences_html(found)))
+    if result.observation is not None:
+        parts.append(fold("What was returned", result_html(result.observation)))
     return Html("".join(parts))
-
-
-def _differences(path: Path, expected: Any, actual: Any) -> list[Difference]:
-    """Return the parts that differ where a problem is; none if it is no difference of the results."""
-    are_objects = isinstance(expected, dict) and isinstance(actual, dict)
-    # Of objects, each key that differs is a problem of its own
-    if expected is ABSENT or (are_objects and not path):
-        return []
-    for step in path:
-        expected, actual = _part(expected, step), _part(actual, step)
-    return list(islice(differences(expected, actual, path), _DIFFERENCES))
-
-
-def _part(value: Any, step: str | int) -> Any:
-    if isinstance(value, dict):
-        return value.get(step, NOTHING)
-    if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        return value[step]
-    return NOTHING

@@ -207,8 +207,8 @@ def asked_in(era):
 
 class TestCalls:
     @pytest.mark.parametrize("era", ["legacy", "modern"])
-    def test_have_the_answers_and_the_time_without_them(self, path, era):
-        """The answers are those of `answering`; the time in which the user thought does not count."""
+    def test_have_the_answers_and_the_time(self, path, era):
+        """The answers are those of `answering`; the time is that with the questions."""
         frames = [(1, START["direction"], START["message"]), *asked_in(era)]
         lines = [
             json.dumps({"at": at, "direction": direction, "server": "s", "message": message})
@@ -217,7 +217,7 @@ class TestCalls:
         path.write_text("\n".join(lines) + "\n")
         [call] = Recording.read(path).calls
         assert list(call.answers) == [preset for _, _, preset in ANSWERS]
-        assert call.seconds == 2
+        assert call.seconds == frames[-1][0] - 10
         assert call.failure is None
 
     @pytest.mark.parametrize("era", ["legacy", "modern"])

@@ -45,7 +45,7 @@ class RecordedCall:
     answers: tuple[Any, ...] = ()
     """The answers to the server's questions, as the preset answers of `answering`."""
     seconds: float | None = None
-    """How long it took, without waiting for answers; None if the recording ends before the result."""
+    """How long it took, with the wait for answers; None if the recording ends before the result."""
     failure: str | None = None
     """Why there was neither a result nor an error, if the call failed without an answer."""
 

@@ -29,10 +29,6 @@ class Event:
     message: Any
     answer: Mapping[str, Any] | None = None
     """Our answer, if the event was a request."""
-    at: float = 0.0
-    """When it came."""
-    waited: float = 0.0
-    """The seconds until our answer, if the event was a request."""
 
     def belongs_to(self, exchange: "Exchange") -> bool:
         """Tell whether the event is a notification that names *exchange*, or its kind of request."""
@@ -101,10 +97,9 @@ class Exchange:
     @property
     def last(self) -> "Exchange":
         """The last round of the same call: the exchange itself, or a later one."""
-        exchange, visited = self, {id(self)}
-        while exchange.next is not None and id(exchange.next) not in visited:
+        exchange = self
+        while exchange.next is not None:
             exchange = exchange.next
-            visited.add(id(exchange))
         return exchange
 
     @property
@@ -160,7 +155,7 @@ class Tape:
     def rounds(self, call: Exchange) -> list[Exchange]:
         """Return all requests that belong to the tool call *call*: its rounds, and those about its task."""
         rounds = [call]
-        while rounds[-1] is not call.last and rounds[-1].next is not None:
+        while rounds[-1].next is not None:
             rounds.append(rounds[-1].next)
         return rounds + self._about_task(call)
 
@@ -174,20 +169,14 @@ class Tape:
             yield from exchange.questions()
 
     def seconds(self, call: Exchange) -> float | None:
-        """Return how long *call* took, without the time in which the server waited for answers.
+        """Return how long *call* took, with the time in which the server waited for answers.
 
         Return None if the recording ends before the answer.
         """
         if self.outcome(call) is None:
             return None
-        rounds = self.rounds(call)
-        waited = 0.0
-        for exchange in rounds:
-            waited += sum(event.waited for event in exchange.events)
-            if exchange.asked and exchange.next is not None:
-                waited += exchange.next.sent_at - exchange.answered_at
-        ended = max(exchange.answered_at for exchange in rounds)
-        return max(0.0, ended - call.sent_at - waited)
+        ended = max(exchange.answered_at for exchange in self.rounds(call))
+        return max(0.0, ended - call.sent_at)
 
     def _about_task(self, call: Exchange) -> list[Exchange]:
         """Return the requests about the task of *call*, up to its result; none if it was no task."""
@@ -206,7 +195,7 @@ class Tape:
         message = frame.message
         match frame.direction:
             case "stderr" | "noise":
-                self._place(Event(frame.direction, message, at=frame.at))
+                self._place(Event(frame.direction, message))
             case "connect" | "end":
                 self._end_connection()
             case "failure" if isinstance(message, Mapping):
@@ -222,7 +211,6 @@ class Tape:
             question = self._questions.pop(identity, None)
             if question is not None:
                 question.answer = message
-                question.waited = at - question.at
         elif "id" in message:
             exchange = Exchange(message, sent_at=at)
             self._link(exchange)
@@ -259,11 +247,11 @@ class Tape:
                 exchange.response = message
                 exchange.answered_at = at
         elif "id" in message:
-            question = Event("request", message, at=at)
+            question = Event("request", message)
             self._questions[identity] = question
             self._place(question)
         else:
-            self._place(Event("notification", message, at=at))
+            self._place(Event("notification", message))
 
     def _place(self, event: Event) -> None:
         """Add *event* to the open request that it belongs to, else to the newest open request.
