@@ -51,8 +51,13 @@ def test_a_run_becomes_a_check(shell, file, capsys):
 
 
 def test_consent_is_asked_once(shell, file):
-    """With the number of calls; without a yes nothing runs, and --yes says it in advance."""
+    """With the number of calls that need it; without a yes nothing runs, and --yes says it in advance."""
     calls = []
+
+    @tool(read_only=True)
+    def look() -> str:
+        """Look."""
+        return "tidy"
 
     @tool(destructive=True)
     def wipe(path: str) -> str:
@@ -60,17 +65,18 @@ def test_consent_is_asked_once(shell, file):
         calls.append(path)
         return path
 
-    shell.user_ns["wipe"] = wipe
+    shell.user_ns |= {"wipe": wipe, "look": look}
     rows = "".join(f"- {{name: c{n}, tool: wipe, arguments: {{path: p{n}}}}}\n" for n in range(3))
-    file.write_text(f"checks:\n{rows}")
-    with pytest.raises(ConsentError, match="3 calls"):
+    file.write_text(f"checks:\n- {{name: looks, tool: look}}\n{rows}")
+    with pytest.raises(ConsentError, match="None of 3 calls of wipe"):
         line(shell, "%tools check my.checks.yaml")
     assert calls == []
     assert line(shell, "%tools check my.checks.yaml --yes").passed
     assert calls == ["p0", "p1", "p2"]
     policy.deny(wipe)
     report = line(shell, "%tools check my.checks.yaml --yes")
-    assert [result.state for result in report] == ["refused"] * 3 and len(calls) == 3
+    assert [result.state for result in report] == ["passed", *["refused"] * 3]
+    assert len(calls) == 3
 
 
 @pytest.mark.parametrize(

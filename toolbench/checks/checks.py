@@ -74,7 +74,7 @@ class Checks(Sequence[Check]):
     ) -> CheckReport:
         """Run the checks one after another, and return what came out. An interrupt ends it.
 
-        The policy holds for each call, and consent is asked once, with the number of calls.
+        The policy holds for each call, and consent is asked once, with the number of calls that need it.
 
         Args:
             tools: Where the tools are: an `MCPClient`, or a list of tools. If left out: the tools of
@@ -89,10 +89,9 @@ class Checks(Sequence[Check]):
         """
         began = perf_counter()
         found = [_found(check, tools) for check in self._checks]
-        known = [tool for tool in found if isinstance(tool, ToolDefinition)]
         agreed = frozenset[str]()
         if confirm and attended:
-            agreed = ask_for_all({tool.name: tool for tool in known}.values(), len(known))
+            agreed = ask_for_all(tool for tool in found if isinstance(tool, ToolDefinition))
         results, stopped = list[CheckResult](), None
         try:
             for check, tool in zip(self._checks, found, strict=True):
@@ -195,7 +194,7 @@ def judged(check: Check, run: Run) -> CheckResult:
     """Return the result of *check*, whose call was *run*, without secrets."""
     observation = recorded(run.outcome, run.secrets.redactor)
     if run.state == "denied":
-        refused = Problem((), f"it was not run: {observation.text}")
+        refused = Problem((), observation.text)
         return CheckResult(check, "refused", (refused,), run=run)
     problems = tuple(check.problems(observation, run.seconds))
     state: State = "passed"

@@ -18,13 +18,14 @@ _MAX_NAMES = 10
 
 
 def ask_for_all(
-    tools: Iterable[ToolDefinition[Any, Any]], count: int, *, at_most: bool = False
+    tools: Iterable[ToolDefinition[Any, Any]], count: int | None = None, *, at_most: bool = False
 ) -> frozenset[str]:
     """Ask once whether *count* calls of *tools* may run, if the policy requires consent.
 
     Args:
         tools: The tools that will be called.
-        count: How many calls there will be.
+        count: How many calls there will be. If left out, *tools* has the tool of each call, and those
+            that need no consent are not counted.
         at_most: Whether *count* is a maximum.
 
     Returns:
@@ -36,7 +37,7 @@ def ask_for_all(
             without a person too. In both cases no call has run.
     """
     rulings: dict[str, Ruling] = {}
-    is_dangerous = False
+    is_dangerous, asked = False, 0
     for tool in tools:
         ruling = policy.ruling_on(tool)
         is_open = ruling.verdict == "allow" and ruling.reason is not Reason.NAMED
@@ -46,7 +47,10 @@ def ask_for_all(
             ruling = Ruling("ask", Reason.CALL, words)
         if ruling.verdict == "ask":
             rulings[tool.name] = ruling
+            asked += 1
             is_dangerous = is_dangerous or tool.hints.effect == "destructive"
+    if count is None:
+        count = asked
     if not rulings or not count:
         return frozenset()
     reasons_text = "; ".join(dict.fromkeys(ruling.words for ruling in rulings.values()))
