@@ -116,6 +116,20 @@ class TestRecordedChecks:
         [check] = recorded_checks(Recording.read(path), "bank")
         assert check.arguments == {"title": "Emma"}
 
+    def test_keep_calls_that_were_answered_otherwise(self, tmp_path):
+        """And those whose arguments differ where a name ends; each has a name of its own."""
+        path, answers = tmp_path / "library.jsonl", [True, False, True]
+        long = "Em" * 500
+        with MCPClient(elicitation_handler=lambda _: answers.pop()) as client:
+            session = client.connect("library", {"server": library()}, record=path)
+            for title in ("Emma", "Emma", "Emma"):
+                session.call("lend", {"title": title})
+            for title in (long, f"{long}!", long):
+                session.call("find", {"title": title})
+        checks = recorded_checks(Recording.read(path), "library")
+        assert [check.expect.get("text") for check in checks][:2] == ["lent", "kept"]
+        assert len({check.name for check in checks}) == len(checks) == 4
+
 
 class TestRerun:
     def test_of_the_same_server_is_the_same(self, path, client):

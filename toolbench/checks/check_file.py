@@ -1,6 +1,7 @@
 """The file of checks, `NAME.checks.yaml`: read, and changed so that the comments of its users stay."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,12 +67,7 @@ class CheckFile(EntryFile):
 
     def _longer(self, added: list[Check], text: str) -> str:
         checks = self._parsed(text)
-        names, number = {each.name for each in checks}, 1
-        check = added[0]
-        while check.name in names:
-            number += 1
-            check = Check(**{**added[0].to_dict(), "name": f"{added[0].name} {number}"})
-        added[0] = check
+        check = added[0] = numbered(added[0], {each.name for each in checks})
         wanted = [*checks, check]
         if not checks:
             return head_of(text) + text_of(wanted, has_head=bool(text.strip()))
@@ -123,6 +119,15 @@ class CheckFile(EntryFile):
             twice = next(name for name in names if names.count(name) > 1)
             self.refuse(f"it has several checks {clip(twice)}: give each another name")
         return checks
+
+
+def numbered(check: Check, names: Collection[str]) -> Check:
+    """Return *check*; if its name is one of *names*, with the first number after it that is free."""
+    name, number = check.name, 1
+    while name in names:
+        number += 1
+        name = f"{check.name} {number}"
+    return replace(check, name=name)
 
 
 def text_of(checks: Sequence[Check], *, has_head: bool = False) -> str:

@@ -1,10 +1,12 @@
 """Recorded calls as checks: what was recorded is expected again."""
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from toolbench.checks.check import Check
+from toolbench.checks.check_file import numbered
 from toolbench.checks.checks import Checks
 from toolbench.core.schema import Observation
 from toolbench.errors import CaseError, SchemaError
@@ -22,7 +24,7 @@ _LONGEST = 300
 def recorded_checks(recording: Recording, server: str) -> Checks:
     """Return a check for each recorded call of *server*, which expects the recorded result.
 
-    Left out are calls that were made before with the same arguments, that have a secret or no result,
+    Left out are calls that were made before with the same arguments and answers, that have a secret or no result,
     whose arguments do not fit the schema of the tool, or that a file cannot hold.
 
     Args:
@@ -34,12 +36,16 @@ def recorded_checks(recording: Recording, server: str) -> Checks:
     """
     name = recording.tape(recording.recorded_name(server)).server
     offered = recording.snapshot(name).json["tools"]
-    checks = dict[str, Check]()
+    checks, names = dict[str, Check](), set[str]()
     for call in recording.calls:
         if call.server == name and call.tool in offered and not obstacle(call):
             with suppress(CaseError, SchemaError):
                 check = _check_of(call, f"{server}.{call.tool}", offered[call.tool])
-                checks.setdefault(check.name, check)
+                # What makes it another call
+                key = json.dumps({**check.to_dict(), "name": "", "expect": {}}, sort_keys=True)
+                if key not in checks:
+                    checks[key] = numbered(check, names)
+                    names.add(checks[key].name)
     return Checks(checks.values())
 
 
