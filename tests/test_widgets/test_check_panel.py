@@ -7,7 +7,7 @@ from payloads import some_payloads
 
 from test_widgets.front import click, deliver, page, walk
 from test_widgets.tooling import buttons
-from toolbench import tool
+from toolbench import answering, current_run, tool
 from toolbench.checks import Check, Checks
 from toolbench.widgets.panel import ToolPanel
 from toolbench.widgets.report_panel import CheckPanel
@@ -92,6 +92,26 @@ def test_one_click_accepts_the_result_that_the_check_saw(path):
     for html in (shown(panel), unescape(panel._repr_mimebundle_()["text/html"])):
         assert "2 of 4 checks passed" in html and "1 accepted" in html
     assert Checks.read(path).run([find])[0].state == "passed"
+
+
+def test_an_answer_by_hand_is_accepted_with_its_result(tmp_path):
+    """A shell, where nobody answers, has it from the file."""
+
+    @tool(read_only=True)
+    def lend(title: str) -> str:
+        """Lend a book."""
+        return "lent" if current_run().ask(f"Lend {title}?") else "kept"
+
+    path = tmp_path / "lend.checks.yaml"
+    path.write_text(
+        "checks:\n- {name: lends, tool: lend, arguments: {title: Emma}, expect: {text: gone}}\n"
+    )
+    with answering(True):
+        panel = CheckPanel(Checks.read(path).run([lend]))
+    click(buttons(panel)["Accept"])
+    [check] = Checks.read(path)
+    assert (check.answers, check.expect) == ((True,), {"text": "lent"})
+    assert Checks.read(path).run([lend], attended=False).passed
 
 
 def test_what_would_fail_again_is_not_accepted(path):

@@ -22,8 +22,9 @@ from toolbench.evals.match import ABSENT
 from toolbench.evals.report_parts import ReportEntries, framed, heading, page, scrolled, written
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.page import changes_html
+from toolbench.runs.record import RunRecord, is_lost
 from toolbench.runs.run import Run
-from toolbench.values import clip
+from toolbench.values import clip, plain
 from toolbench.wording import counted, duration
 
 State = Literal[
@@ -195,8 +196,8 @@ class CheckReport(ReportEntries[CheckResult]):
             The report in which that result is accepted.
 
         Raises:
-            CaseError: If it has no new result, the check in the file is another one by now, or the
-                file cannot be written.
+            CaseError: If it has no new result, an answer on which it rests was secret, the check in the
+                file is another one by now, or the file cannot be written.
         """
         old = self[place]
         if self.file is None or old.observation is None or not old.has_new_result:
@@ -209,6 +210,9 @@ class CheckReport(ReportEntries[CheckResult]):
             )
             raise CaseError(msg)
         check = old.check.accepting(old.observation)
+        if old.run is not None and len(old.run.dialogue.answers) > len(check.answers):
+            # Somebody has answered, whom a shell cannot ask
+            check = replace(check, answers=_answers_of(old.run))
         left = check.problems(old.observation, old.seconds)
         if left:
             msg = f"With this result it would fail as well: {left[0]}. Change what it expects in {self.file.path.name}."
@@ -289,6 +293,19 @@ class CheckReport(ReportEntries[CheckResult]):
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": self.to_text(), "text/html": checks_html(self)}
+
+
+def _answers_of(run: Run) -> list[Any]:
+    """Return the answers to the questions of *run*, as a check has them.
+
+    Raises:
+        CaseError: If one is secret, or too long.
+    """
+    answers = [answer.preset for answer in RunRecord.of(run).answers]
+    if is_lost(plain(answers)):
+        msg = "The result rests on an answer that no file keeps: it is secret, or very long."
+        raise CaseError(msg)
+    return answers
 
 
 def _junit_cases(report: CheckReport) -> list[JUnitCase]:
