@@ -116,6 +116,8 @@ def test_each_check_is_a_row_and_a_line(check):
     message = "1816 was expected, and 1815 was returned"
     assert rows[0]["problems"] == [{"where": "[0].year", "message": message}]
     assert f"[0].year: {message}" in ended.err
+    assert " burn was not run: no person could be asked" in ended.err
+    assert "--yes says yes in advance" in ended.err
 
 
 def test_no_character_does_something_to_a_terminal(check):

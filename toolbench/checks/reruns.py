@@ -27,7 +27,7 @@ from toolbench.runs.perform import perform
 from toolbench.runs.policy import Reason, ask_consent, policy
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question, answering
 from toolbench.runs.run import Run, run_here
-from toolbench.wording import counted
+from toolbench.wording import counted, duration
 
 if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
@@ -261,7 +261,7 @@ def _result(call: _Call) -> CheckResult:
             state = "error"
     elif was is not None and run.seconds > _TIMES * was and run.seconds - was >= _SECONDS:
         state = "slower"
-        problems = (Problem((), f"{run.seconds:.1f} s, and {was:.1f} s then"),)
+        problems = (Problem((), f"{duration(run.seconds)}, and {duration(was)} then"),)
     return CheckResult(check, state, problems, run.seconds, shown, run)
 
 

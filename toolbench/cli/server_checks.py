@@ -87,6 +87,8 @@ def say_result(result: CheckResult) -> None:
     say(line)
     for problem in (result.error or "").splitlines():
         say(f"           {problem}")
+    if result.state == "refused" and not has_terminal():
+        say("           --yes says yes in advance.")
 
 
 def code_of(report: CheckReport, client: MCPClient | None) -> ExitCode:

@@ -55,6 +55,8 @@ def repeat(
         )
     say(report.verdict)
     say(report.about_changes)
+    for change in report.changes or ():
+        say(f"- {change.severity}: {change.text}")
     code = code_of(report, client)
     if len(sessions) < len(client.servers):
         code = ExitCode.CONNECTION
