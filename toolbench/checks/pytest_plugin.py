@@ -41,10 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the servers of this session of pytest until its end."""
-    servers = Servers(config)
-    config.stash[_SERVERS] = servers
-    config.add_cleanup(servers.close)
+    """Know the servers of this session of pytest."""
+    config.stash[_SERVERS] = Servers(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CheckModule | None":
@@ -127,7 +125,7 @@ class CheckItem(pytest.Item):
 
 
 class Servers:
-    """The servers of a session of pytest: each is connected once, by the first check that names it."""
+    """The servers of a session of pytest: each is connected by the first check that names it, until the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         """Take the source of servers that *config* names.
@@ -175,13 +173,10 @@ class Servers:
             config: Any = str(path)
             if kind == _REPLAY:
                 config = replay_config(Recording.read(path))
-            self._clients[path] = MCPClient(), read_config(config)
+            client = MCPClient()
+            self._config.add_cleanup(client.sync_close)
+            self._clients[path] = client, read_config(config)
         return self._clients[path]
-
-    def close(self) -> None:
-        """Disconnect all."""
-        for client, _ in self._clients.values():
-            client.sync_close()
 
 
 _SERVERS = pytest.StashKey[Servers]()

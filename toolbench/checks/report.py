@@ -285,7 +285,10 @@ class CheckReport(ReportEntries[CheckResult]):
         Raises:
             FileError: If the file exists with other content, or cannot be written.
         """
-        text = junit_xml(_junit_cases(self), "toolbench.checks")
+        suite = "checks"
+        if self.file is not None:
+            suite = self.file.path.name.removesuffix(ENDING)
+        text = junit_xml({suite: [*map(_junit_case, self)]}, "toolbench.checks")
         return written(text, path, overwrite=overwrite)
 
     def __repr__(self) -> str:
@@ -308,26 +311,14 @@ def _answers_of(run: Run) -> list[Any]:
     return answers
 
 
-def _junit_cases(report: CheckReport) -> list[JUnitCase]:
-    """Return the test cases of *report*, for JUnit XML, in a suite called like its file."""
-    suite, cases = "checks", []
-    if report.file is not None:
-        suite = report.file.path.name.removesuffix(ENDING)
-    for result in report:
-        error, failure = result.error, None
-        if result.passed:
-            error = None
-        elif result.observation is not None:
-            error, failure = None, error
-        case = JUnitCase(
-            suite=suite,
-            name=result.check.name,
-            seconds=result.seconds,
-            error=error,
-            failure=failure,
-        )
-        cases.append(case)
-    return cases
+def _junit_case(result: CheckResult) -> JUnitCase:
+    """Return *result* as a test case for JUnit XML."""
+    error, failure = result.error, None
+    if result.passed:
+        error = None
+    elif result.observation is not None:
+        error, failure = None, error
+    return JUnitCase(name=result.check.name, seconds=result.seconds, error=error, failure=failure)
 
 
 def shown_results(report: CheckReport, count: int | None = None) -> TableHead:

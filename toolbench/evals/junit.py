@@ -3,8 +3,9 @@
 Source: the schema of the Jenkins xUnit plugin, `junit-10.xsd`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from toolbench.display.escape import visible
@@ -21,8 +22,6 @@ _MOST = 100
 class JUnitCase:
     """A test case of a report."""
 
-    suite: str
-    """The name of its suite, such as the model of an answer."""
     name: str
     seconds: float
     error: str | None = None
@@ -32,7 +31,7 @@ class JUnitCase:
 
 
 def case_of_trial(trial: Trial) -> JUnitCase:
-    """Return *trial* as a test case of the suite of its model.
+    """Return *trial* as a test case.
 
     An answer that is not as expected is a failure; a trial without an answer is an error.
     """
@@ -41,7 +40,6 @@ def case_of_trial(trial: Trial) -> JUnitCase:
         calls = [clip(call, _LONGEST) for call in trial.calls] or ["no call"]
         failure = "\n".join([trial.problem, *trial.problems[1:_MOST], "", *calls])
     return JUnitCase(
-        suite=trial.model,
         name=f"{trial.title} [{trial.repeat}]",
         seconds=trial.seconds,
         error=trial.error,
@@ -49,17 +47,13 @@ def case_of_trial(trial: Trial) -> JUnitCase:
     )
 
 
-def junit_xml(cases: Iterable[JUnitCase], name: str) -> str:
-    """Return *cases* as JUnit XML of the report *name*; the suites are in the order of their first cases."""
-    suites: dict[str, list[JUnitCase]] = {}
-    for case in cases:
-        suites.setdefault(case.suite, []).append(case)
-    all_cases = [case for group in suites.values() for case in group]
-    root = Element("testsuites", _facts(name, all_cases))
-    for suite, group in suites.items():
-        element = SubElement(root, "testsuite", _facts(suite, group))
-        for case in group:
-            _add_case(element, case)
+def junit_xml(suites: Mapping[str, Sequence[JUnitCase]], name: str) -> str:
+    """Return *suites*, the test cases by the name of their suite, as JUnit XML of the report *name*."""
+    root = Element("testsuites", _facts(name, [*chain(*suites.values())]))
+    for suite, cases in suites.items():
+        element = SubElement(root, "testsuite", _facts(suite, cases))
+        for case in cases:
+            _add_case(element, suite, case)
     indent(root, space="")
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -78,16 +72,16 @@ def _facts(name: str, cases: Sequence[JUnitCase]) -> dict[str, str]:
     }
 
 
-def _add_case(suite: Element, case: JUnitCase) -> None:
+def _add_case(element: Element, suite: str, case: JUnitCase) -> None:
     seconds = f"{case.seconds:.3f}"
-    element = SubElement(
-        suite, "testcase", classname=_text(case.suite), name=_text(case.name), time=seconds
+    added = SubElement(
+        element, "testcase", classname=_text(suite), name=_text(case.name), time=seconds
     )
     if case.error is not None:
-        SubElement(element, "error", message=_text(case.error))
+        SubElement(added, "error", message=_text(case.error))
     elif case.failure is not None:
         lines = [_text(line) for line in case.failure.splitlines()]
-        SubElement(element, "failure", message=lines[0]).text = "\n".join(lines)
+        SubElement(added, "failure", message=lines[0]).text = "\n".join(lines)
 
 
 def _text(text: str) -> str:

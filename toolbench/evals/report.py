@@ -18,7 +18,7 @@ from toolbench.evals.junit import case_of_trial, junit_xml
 from toolbench.evals.report_html import report_html
 from toolbench.evals.report_parts import ReportEntries, page, written
 from toolbench.evals.summary import Confusion, Summary
-from toolbench.evals.trial import Trial
+from toolbench.evals.trial import Trial, by_model
 from toolbench.llm.lint import Finding, lint_tools
 from toolbench.values import clip
 from toolbench.wording import CROSS, counted
@@ -160,7 +160,8 @@ class EvalReport(ReportEntries[Trial]):
         Raises:
             FileError: If the file exists with other content, or cannot be written.
         """
-        text = junit_xml(map(case_of_trial, self), "toolbench.evals")
+        suites = {model: [*map(case_of_trial, group)] for model, group in by_model(self).items()}
+        text = junit_xml(suites, "toolbench.evals")
         return written(text, path, overwrite=overwrite)
 
     def to_text(self) -> str:
