@@ -103,18 +103,20 @@ def test_several_may_write_at_once(file):
         ("checks: [{name: a, tool: t}, {name: a, tool: u}]", "several checks"),
         ("a: &a [x]\nb: *a", "alias"),
         ("checks: [", "not YAML"),
+        ("checks: []  # caf\udce9", "not UTF-8"),
     ],
 )
 def test_a_file_that_cannot_be_used_stays_as_it_is(tmp_path, text, words):
     """It is refused in one sentence with its name, also if a check is to be added."""
     path = tmp_path / "bad.checks.yaml"
-    path.write_text(text)
+    written = text.encode(errors="surrogateescape")
+    path.write_bytes(written)
     for act in (lambda: Checks.read(path), lambda: CheckFile(path).add(Check("n", "t"))):
         with pytest.raises(CaseError, match=words) as caught:
             act()
         assert str(caught.value).startswith("bad.checks.yaml cannot be used: ")
         assert "\n" not in str(caught.value)
-    assert path.read_text() == text
+    assert path.read_bytes() == written
 
 
 def test_checks_are_written_and_read(tmp_path):

@@ -172,6 +172,9 @@ def test_all_files_are_read_before_a_check_runs(check, folder):
     assert (ended.code, ended.out) == (2, "")
     assert "bad.checks.yaml cannot be used" in ended.err
     assert check(file="none.checks.yaml").code == 2
+    (folder / "cut.checks.yaml").write_text("# What callers count on\n")
+    ended = check(file="cut.checks.yaml")
+    assert (ended.code, ended.err) == (2, "There is no check in cut.checks.yaml.\n")
     (folder / "more.checks.yaml").write_text("checks:\n- {name: more, tool: library.find}\n")
     ended = check("halves", "more", words=["more.checks.yaml", "--approve"])
     assert [row["name"] for row in ended.json["results"]] == ["halves", "more"]

@@ -23,13 +23,17 @@ def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
 
     Raises:
         CaseError: If a file cannot be used.
-        CommandError: If there is no file, or no check of a name in *only*.
+        CommandError: If there is no file, no check in them, or no check of a name in *only*.
     """
     if not files:
         msg = "Which checks? Give a file NAME.checks.yaml."
         raise CommandError(msg)
     read = [Checks.read(file) for file in files]
     found = [check for checks in read for check in checks]
+    if not found:
+        # A file that was cut off would pass
+        msg = f"There is no check in {', '.join(files)}."
+        raise CommandError(msg)
     names = [check.name for check in found]
     for name in only:
         if name not in names:

@@ -33,7 +33,7 @@ class EntryFile:
         """Return what is in the file; an empty string if there is none.
 
         Raises:
-            CaseError: If the file cannot be read, or is too large.
+            CaseError: If the file cannot be read, is too large, or is not UTF-8.
         """
         data = b""
         try:
@@ -48,7 +48,11 @@ class EntryFile:
             self.refuse(error.strerror or type(error).__name__)
         if len(data) > self._largest:
             self.refuse(f"it has more than {self._largest:,} bytes")
-        return data.decode(errors="replace")
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            # A change would write another character in its place
+            self.refuse("it is not UTF-8")
 
     def data(self, text: str, schema: Any = None, path: tuple[str | None, ...] = ()) -> Any:
         """Return the value of *text*, as `read_yaml` does; None if it is empty.
@@ -90,7 +94,7 @@ class EntryFile:
         Raises:
             CaseError: Always.
         """
-        msg = f"{self.path.name} cannot be used: {why}."
+        msg = f"{self.path.name or self.path} cannot be used: {why}."
         raise CaseError(msg) from None
 
 
