@@ -40,8 +40,8 @@ State = Literal[
     "not called",
 ]
 _PASSED = frozenset({"passed", "accepted", "same", "slower"})
-# Rows of a report as text, and problems of one row
-_ROWS, _PROBLEMS = 100, 20
+# Rows of a report as text
+_ROWS = 100
 # Differences of one part of a result that are counted, results whose differences a page shows, and changes
 _DIFFERENCES, _MARKED, _CHANGES = 5_000, 20, 20
 
@@ -77,12 +77,7 @@ class CheckResult:
     @property
     def error(self) -> str | None:
         """The problems in one text, each on a line; None if there are none."""
-        if not self.problems:
-            return None
-        lines = [str(problem) for problem in self.problems[:_PROBLEMS]]
-        if len(self.problems) > _PROBLEMS:
-            lines.append(f"and {len(self.problems) - _PROBLEMS:,} more")
-        return "\n".join(lines)
+        return "\n".join(map(str, self.problems)) or None
 
     def differences(self) -> tuple[list[Difference], list[Problem]]:
         """Return the parts of the result that differ where problems are, and the problems without such parts."""

@@ -143,13 +143,9 @@ def _calls_of(
                     call.tools.append(tool)
                     continue
                 call.why = f"{side.name} has no tool {recorded.tool!r}"
-                if _has_worked(recorded):
+                if recorded.result is not None and not recorded.result.get("isError"):
                     call.state = "error"
             yield call
-
-
-def _has_worked(recorded: RecordedCall) -> bool:
-    return recorded.result is not None and not recorded.result.get("isError")
 
 
 def _check_of(recorded: RecordedCall, server: str) -> Check:
@@ -171,9 +167,7 @@ def _changes(
     if against is not None:
         before = _offer_of(against)
     changes = before.diff(_offer_of(session))
-    if len(recording.servers) == 1:
-        return changes
-    # Each of them may have a tool of the same name
+    # Several servers may have a tool of the same name
     return [replace(change, text=f"{session.name}: {change.text}") for change in changes]
 
 

@@ -58,8 +58,8 @@ def repeat(
     for change in report.changes or ():
         say(f"- {change.severity}: {change.text}")
     code = code_of(report, client)
-    if len(sessions) < len(client.servers):
+    if report.passed and len(sessions) < len(client.servers):
         code = ExitCode.CONNECTION
-    elif all(result.state == "not called" for result in report):
+    elif report.passed and all(result.state == "not called" for result in report):
         code = ExitCode.REFUSED
     return code, report.to_dict()

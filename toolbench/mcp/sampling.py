@@ -155,21 +155,6 @@ def message_of(
     return message
 
 
-def answer_in(message: Mapping[str, Any]) -> Any:
-    """Return the preset answer (see `answering`) that makes *message*, an answer to a request, again.
-
-    It is JSON for what a user may write: a string, or the call of one tool.
-    """
-    blocks = _blocks_of(message)
-    if message.get("model") == _PERSON and len(blocks) == 1:
-        [block] = blocks
-        if block.get("type") == "text":
-            return str(block.get("text"))
-        if block.get("type") == "tool_use":
-            return {"tool": block.get("name"), "arguments": block.get("input", {})}
-    return Answer("accept", {"answer": dict(message)})
-
-
 def _written(value: Any, number: int) -> dict[str, Any]:
     blocks = []
     for place, call in enumerate(_as_list(value), 1):

@@ -178,7 +178,7 @@ ANSWERS = [
     (PAY, {"action": "decline"}, None),
     (PAY, {"action": "cancel"}, Answer("cancel")),
     (VISIT, {"action": "accept"}, True),
-    (WRITE, TEXT, "Emma"),
+    (WRITE, TEXT, Answer("accept", {"answer": TEXT})),
     (WRITE, BY_MODEL, Answer("accept", {"answer": BY_MODEL})),
 ]
 """Questions, the answers on the wire, and the same answers as presets."""

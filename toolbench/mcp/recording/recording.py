@@ -15,7 +15,6 @@ from toolbench.mcp.lists.listing import read_tools
 from toolbench.mcp.recording.frame import FORMAT, VERSION, Frame, frame_of
 from toolbench.mcp.recording.player import Player
 from toolbench.mcp.recording.tape import Exchange, Tape, mapping_of, params_of
-from toolbench.mcp.sampling import answer_in
 from toolbench.mcp.snapshots.diff import Change
 from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
@@ -203,7 +202,7 @@ def _call(server: str, exchange: Exchange, tape: Tape) -> RecordedCall:
 def _preset(question: Mapping[str, Any], answer: Mapping[str, Any]) -> Any:
     """Return the preset answer that answers *question* of a server as *answer* did."""
     if question.get("method") == "sampling/createMessage":
-        return answer_in(answer)
+        return Answer("accept", {"answer": dict(answer)})
     if answer.get("action") == "cancel":
         return Answer("cancel")
     if answer.get("action") != "accept":
