@@ -14,7 +14,7 @@ from toolbench.core.schema import Observation
 from toolbench.display.caps import text_line
 from toolbench.display.differences import NOTHING, Difference, differences, differences_html
 from toolbench.display.escape import Html
-from toolbench.display.page import Tone, notice, section
+from toolbench.display.page import Tone, fold, notice, section
 from toolbench.display.tables import TableHead, table_html, table_text
 from toolbench.errors import CaseError, Path, Problem
 from toolbench.evals.junit import JUnitCase, junit_xml
@@ -356,7 +356,12 @@ def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Htm
                 found, _ = result.differences()
                 parts.append(section(result.check.name, differences_html(found)))
     if report.changes:
-        parts.append(section(report.about_changes, changes_html(report.changes, most=_CHANGES)))
+        changes = changes_html(report.changes, most=_CHANGES)
+        if key:
+            # A row opens below them, where it has to be seen
+            parts.append(fold(report.about_changes, changes))
+        else:
+            parts.append(section(report.about_changes, changes))
     elif report.about_changes:
         parts.append(notice(report.about_changes, "neutral"))
     return framed(parts)
