@@ -30,7 +30,7 @@ def test_a_run_becomes_a_check_and_a_new_result_is_accepted(lab: NotebookPage):
         lab.run(cell)
     view = lab.output(2).locator(".toolbench-panel").first
     lab.click("Save as check", within=view)
-    lab.wait_for_text("There is no result yet, which a check expects.", within=view)
+    lab.wait_for_text("There is no result that a check can expect.", within=view)
     lab.type_into("title", "Em", within=view)
     lab.click("Run", within=view)
     lab.wait_for_text("succeeded", within=view)

@@ -87,7 +87,7 @@ def test_says_why_nothing_was_saved(folder):
     """No result yet, a secret, a damaged file: nothing is written."""
     panel = ToolPanel(book, {"city": "Rome"})
     click(buttons(panel)["Save as check"])
-    assert "There is no result yet, which a check expects." in shown(panel)
+    assert "There is no result that a check can expect." in shown(panel)
     secret = ran({"city": "Rome", "token": "hunter2hunter2"}, "Ada")
     save(secret, "mine")
     assert "cannot be repeated: the history keeps no secret" in shown(secret)

@@ -60,7 +60,7 @@ def panel(sent):
 
 
 def test_what_does_not_fit_is_sent_on_request(panel, sent):
-    """Run refuses and offers it; pressed, the arguments arrive as they are."""
+    """Run refuses and offers it; pressed, the arguments arrive as they are. No check can repeat it."""
     panel.form.value = {"amount": 0, "more": None}
     click(buttons(panel)["Run"])
     eventually(lambda: "Send anyway" in buttons(panel))
@@ -69,6 +69,8 @@ def test_what_does_not_fit_is_sent_on_request(panel, sent):
     eventually(lambda: sent)
     finish(panel)
     assert sent == [{"amount": 0, "more": None}]
+    click(buttons(panel)["Save as check"])
+    assert "Run the tool first, with arguments that it takes" in shown(panel)
 
 
 def test_what_cannot_be_read_is_never_sent(panel, sent):

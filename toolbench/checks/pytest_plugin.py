@@ -27,15 +27,12 @@ _NO_SOURCE = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what says where the servers of checks are, and what may run."""
     group = parser.getgroup("toolbench", "checks of tools, in files *.checks.yaml")
-    for kind, what in (
-        (_CONFIG, "a file with mcpServers"),
-        (_REPLAY, "a recording, which answers"),
-    ):
-        text = f"the servers of checks: {what}"
-        group.addoption(f"--toolbench-{kind}", metavar="FILE", help=text)
-        parser.addini(f"toolbench_{kind}", f"{text}, as seen from the root folder", default="")
-    approve = "approve the servers of the file as they are now"
-    group.addoption(_APPROVE, action="store_true", help=approve)
+    config, replay = "the file with the servers of checks", "a recording, which answers for them"
+    group.addoption("--toolbench-config", metavar="FILE", help=config)
+    group.addoption("--toolbench-replay", metavar="FILE", help=replay)
+    parser.addini("toolbench_config", f"{config}, as seen from the root folder", default="")
+    parser.addini("toolbench_replay", f"{replay}, as seen from the root folder", default="")
+    group.addoption(_APPROVE, action="store_true", help="approve the servers as they are now")
     yes = "say yes in advance to calls that may delete or overwrite something"
     group.addoption(_YES, action="store_true", help=yes)
 

@@ -17,7 +17,9 @@ from toolbench.widgets.kit.parts import Parts
 if TYPE_CHECKING:
     from toolbench.widgets.panel.panel import ToolPanel
 
-_NO_RESULT = "There is no result yet, which a check expects. Run the tool first"
+_NO_RESULT = (
+    "There is no result that a check can expect. Run the tool first, with arguments that it takes"
+)
 
 
 class CheckForm:

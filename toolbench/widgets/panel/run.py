@@ -198,9 +198,9 @@ class PanelRuns:
 
     @property
     def shown_record(self) -> RunRecord | None:
-        """The record of the run on screen, perhaps one of an earlier panel; None before its end."""
+        """The record of the run on screen; None before its end, or if it was sent unchecked."""
         run = self.report.run
-        if run is None or not run.done.is_set():
+        if run is None or not run.done.is_set() or run.unchecked:
             return None
         return _record_of(run)
 

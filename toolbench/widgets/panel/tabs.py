@@ -256,15 +256,12 @@ class CodeView(View):
 
 def _written_as(kind: str, panel: "ToolPanel") -> str:
     """Return the call that the form of *panel* has as this *kind* of text, one of `SNIPPETS`."""
-    arguments = _arguments(panel.form)
-    run = panel.runs.report.run
-    if kind != "pytest" or run is None:
+    arguments, record = _arguments(panel.form), None
+    if panel.runs.report.is_of(panel.form.value):
+        record = panel.runs.shown_record
+    if kind != "pytest" or record is None or record.state not in ("ok", "error"):
         return SNIPPETS[kind](panel.tool, arguments)
-    seen, is_of_it = None, panel.runs.report.is_of(panel.form.value)
-    # The arguments of an unchecked run would be refused
-    if is_of_it and run.state in ("ok", "error") and not run.unchecked:
-        seen = panel.runs.shown_record
-    return as_pytest(panel.tool, arguments, seen)
+    return as_pytest(panel.tool, arguments, record)
 
 
 def _arguments(form: SchemaForm) -> dict[str, Any]:
