@@ -180,9 +180,7 @@ class CheckReport(ReportEntries[CheckResult]):
         """After `rerun`: a sentence about what changed in what the servers offer; else empty."""
         if self.changes is None:
             return ""
-        counts = Counter(change.severity for change in self.changes)
-        words = [f"{count:,} {severity}" for severity, count in counts.items()]
-        return f"Changes in what is offered: {', '.join(words) or 'none'}."
+        return f"{counted(len(self.changes), 'change')} in what is offered."
 
     def accepting(self, place: int) -> "CheckReport":
         """Write the result at *place* into the file, as what its check expects from now on.

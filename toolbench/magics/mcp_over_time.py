@@ -162,9 +162,9 @@ def _recorded(session: "MCPServerSession", path: Path, options: Namespace) -> Li
     if options.as_checks:
         found = checks.recorded_checks(recording, session.name)
         path = found.write(options.as_checks, overwrite=options.overwrite)
-        own = [call for call in recording.calls if call.server == name]
+        own = sum(call.server == name for call in recording.calls)
         return (
-            f"{path}: {counted(len(found), 'check')} of {counted(len(own), 'call')}. "
+            f"{path}: {counted(len(found), 'check')} of {counted(own, 'call')}. "
             f"%tools check {shlex.quote(str(path))} runs them."
         )
     rows = []

@@ -97,10 +97,15 @@ class Exchange:
     @property
     def last(self) -> "Exchange":
         """The last round of the same call: the exchange itself, or a later one."""
-        exchange = self
-        while exchange.next is not None:
-            exchange = exchange.next
-        return exchange
+        return self.rounds[-1]
+
+    @property
+    def rounds(self) -> list["Exchange"]:
+        """The rounds of the same call from the exchange on."""
+        rounds = [self]
+        while rounds[-1].next is not None:
+            rounds.append(rounds[-1].next)
+        return rounds
 
     @property
     def asked(self) -> bool:
@@ -152,16 +157,9 @@ class Tape:
                     return {key: state[key]}
         return None
 
-    def rounds(self, call: Exchange) -> list[Exchange]:
-        """Return all requests that belong to the tool call *call*: its rounds, and those about its task."""
-        rounds = [call]
-        while rounds[-1].next is not None:
-            rounds.append(rounds[-1].next)
-        return rounds + self._about_task(call)
-
     def answered(self, call: Exchange) -> Iterator[Answered]:
         """Yield the server's questions during *call* that the user or a model answered."""
-        for exchange in self.rounds(call):
+        for exchange in call.rounds + self._about_task(call):
             for event in exchange.events:
                 answer = mapping_of(event.answer).get("result")
                 if isinstance(answer, Mapping) and event.message.get("method") in FOR_PEOPLE:
@@ -175,7 +173,8 @@ class Tape:
         """
         if self.outcome(call) is None:
             return None
-        ended = max(exchange.answered_at for exchange in self.rounds(call))
+        requests = call.rounds + self._about_task(call)
+        ended = max(exchange.answered_at for exchange in requests)
         return max(0.0, ended - call.sent_at)
 
     def _about_task(self, call: Exchange) -> list[Exchange]:
