@@ -78,6 +78,7 @@ def run_checks(
     report = checks.run(
         client, confirm=not is_agreed, attended=has_terminal(), on_result=say_result
     )
+    say(report.verdict)
     report.to_junit(junit, overwrite=overwrite)
     return code_of(report, client), report.to_dict()
 
