@@ -15,6 +15,7 @@ from toolbench.mcp import MCPClient
 from toolbench.mcp.recording import Recording
 from toolbench.redaction import MARK
 from toolbench.testing import FakeMCPServer
+from toolbench.widgets.report_panel import CheckPanel
 
 READS = ToolAnnotations(readOnlyHint=True)
 BURNS = ToolAnnotations(destructiveHint=True)
@@ -156,6 +157,12 @@ class TestRerun:
         assert report[2].error == "it should have failed, and succeeded"
         html = report.to_html()
         assert "<del>1815</del>" in html and "<ins>1816</ins>" in html
+        panel = CheckPanel(report)
+        for place, words in enumerate(("<del>1815</del>", "lost", "should have failed")):
+            panel.show_row(place)
+            assert words in panel._head.value
+            assert "toolbench-hidden" in panel._accept._dom_classes
+        panel.close()
         again = Checks([row.check for row in report[:3]]).run(client)
         assert [result.state for result in again] == ["failed"] * 3
         assert again[0].problems == report[0].problems
