@@ -178,6 +178,19 @@ class TestRerun:
         assert "tools/find" in [c.where for c in report.changes if c.severity == "breaking"]
         assert "- breaking: library: " in report.to_text()
 
+    def test_says_that_a_server_does_not_list_what_it_offers(self, path, client, monkeypatch):
+        """Its calls are made all the same."""
+        session = client.connect("library", {"server": library()})
+        why = "Server 'library' does not list its resources: Method not found."
+
+        def refused():
+            raise ServerError(why)
+
+        monkeypatch.setattr(session, "snapshot", refused)
+        report = rerun(session, path, confirm=False)
+        assert report.passed
+        assert report.about_changes == f"0 changes in what is offered. Not compared: {why}"
+
     def test_calls_nothing_without_a_yes_that_is_not_read_only(self, path, client):
         """It asks once, and shows all; a policy that forbids a tool is stronger than a yes."""
         server = library()

@@ -140,10 +140,11 @@ class CheckReport(ReportEntries[CheckResult]):
         file: CheckFile | None = None,
         title: str = "Checks",
         changes: Sequence[Change] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         """Make a report of *results*; users get it from `Checks.run` and `rerun`."""
         super().__init__(
-            results, planned=planned, stopped=stopped, notes=(), seconds=seconds, is_saved=False
+            results, planned=planned, stopped=stopped, notes=notes, seconds=seconds, is_saved=False
         )
         self.file = file
         """The file of the checks, in which a new result is accepted."""
@@ -180,7 +181,8 @@ class CheckReport(ReportEntries[CheckResult]):
         """After `rerun`: a sentence about what changed in what the servers offer; else empty."""
         if self.changes is None:
             return ""
-        return f"{counted(len(self.changes), 'change')} in what is offered."
+        text = f"{counted(len(self.changes), 'change')} in what is offered."
+        return " ".join([text, *self._notes])
 
     def accepting(self, place: int) -> "CheckReport":
         """Write the result at *place* into the file, as what its check expects from now on.
@@ -251,7 +253,7 @@ class CheckReport(ReportEntries[CheckResult]):
         lines = [text_line(self.verdict)]
         if len(self):
             lines.append(table_text(shown_results(self, _ROWS), rows=_ROWS))
-        lines.append(self.about_changes)
+        lines.append(text_line(self.about_changes))
         for change in (self.changes or ())[:_CHANGES]:
             lines.append(text_line(f"- {change.severity}: {change.text}"))
         return "\n".join(lines).rstrip()

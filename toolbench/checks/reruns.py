@@ -81,8 +81,7 @@ def rerun(
 
     Raises:
         CaseError: If the recording has no call of the server.
-        ServerError: If the recording cannot be read or lacks a server, or is being written, or a server
-            does not list what it offers.
+        ServerError: If the recording cannot be read or lacks a server, or is being written.
         ToolNotFoundError: If it has no call of one of *tools*.
     """
     began, stopped = perf_counter(), None
@@ -90,10 +89,13 @@ def rerun(
         recording = Recording.read(recording)
     if not isinstance(sessions, Sequence):
         sessions = [sessions]
-    calls, changes = list[_Call](), list[Change]()
+    calls, changes, notes = list[_Call](), list[Change](), list[str]()
     for session in sessions:
         calls += _calls_of(session, recording, against)
-        changes += _changes(session, recording, against)
+        try:
+            changes += _changes(session, recording, against)
+        except ServerError as error:
+            notes.append(f"Not compared: {error}")
     if not calls:
         msg = f"The recording {str(recording.path)!r} has no call that could be made again."
         raise CaseError(msg)
@@ -116,6 +118,7 @@ def rerun(
         seconds=perf_counter() - began,
         title=f"{before} rerun at {after}",
         changes=by_severity(changes),
+        notes=notes,
     )
 
 
