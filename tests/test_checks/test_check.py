@@ -198,3 +198,18 @@ def test_a_server_that_was_started_again_is_no_warning_about_its_answer():
     assert [str(problem) for problem in check.problems(other)] == [
         "a warning: The result has no content list."
     ]
+
+
+def test_a_result_of_any_depth_is_a_row():
+    """It cannot be compared; the other checks run."""
+
+    @tool
+    def deep() -> list:
+        """Nest lists."""
+        value: list = []
+        for _ in range(700):
+            value = [value]
+        return value
+
+    report = Checks([Check("deep", "deep", expect={"result": [], "loosen": ["ids"]})]).run([deep])
+    assert report.failures[0].error is not None

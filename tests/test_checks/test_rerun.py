@@ -8,7 +8,7 @@ import pytest
 from patience import PATIENCE
 
 from toolbench import answering, current_run, policy, tool
-from toolbench.checks import Checks, recorded_checks, rerun, reruns
+from toolbench.checks import Check, Checks, recorded_checks, rerun, reruns
 from toolbench.core.declarations import ToolAnnotations
 from toolbench.errors import CaseError, ServerError, ToolNotFoundError
 from toolbench.mcp import MCPClient
@@ -273,3 +273,20 @@ class TestRerun:
             later.connect("four", {"server": library()}, record=path).stop_recording()
             with pytest.raises(CaseError, match="has no call that could be made again"):
                 rerun(other, path)
+
+
+def test_what_a_recording_has_no_answer_to_is_not_accepted(path, tmp_path):
+    """It is no answer of the tool; an other result is one."""
+    file = Checks(
+        [
+            Check("other", "library.count", expect={"result": 4}),
+            Check("unknown", "library.count", arguments={"title": "?"}, expect={"result": 3}),
+        ]
+    ).write(tmp_path / "library.checks.yaml")
+    with MCPClient() as client:
+        client.connect("library", replay=path)
+        report = Checks.read(file).run(client)
+    assert "Not recorded" in report[1].error
+    with pytest.raises(CaseError, match="no new result"):
+        report.accepting(1)
+    assert report.accepting(0)[0].passed

@@ -215,12 +215,12 @@ class Check:
 
     def _differences(self, observation: Observation) -> list[Problem]:
         wanted, problems = self.expectation, list[Problem]()
-        expected, actual = self.compared(observation)
-        if expected is not ABSENT or wanted.rules:
-            try:
+        try:
+            expected, actual = self.compared(observation)
+            if expected is not ABSENT or wanted.rules:
                 problems = result_differences(expected, actual, wanted.rules)[:_MOST]
-            except RecursionError:
-                problems = [Problem((), "it is nested too deeply to be compared")]
+        except RecursionError:
+            problems = [Problem((), "it is nested too deeply to be compared")]
         if wanted.validator is not None:
             # Of its formats, a loosened one fits none
             problems += wanted.validator.problems(self._returned(observation))

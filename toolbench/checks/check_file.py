@@ -1,8 +1,10 @@
 """The file of checks, `NAME.checks.yaml`: read, and changed so that the comments of its users stay."""
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +42,10 @@ class _Contents(BaseModel):
 class CheckFile(EntryFile):
     """A file of checks."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | PathLike[str]) -> None:
         """Use the file *path*; nothing is read yet."""
-        super().__init__(path, _LARGEST, "check")
+        # Path.expanduser raises for a user that there is not
+        super().__init__(Path(os.path.expanduser(path)), _LARGEST, "check")  # noqa: PTH111
 
     def read(self) -> list[Check]:
         """Return the checks, none if there is no file.

@@ -50,7 +50,7 @@ class Checks(Sequence[Check]):
         Raises:
             CaseError: If there is no such file, or it cannot be used.
         """
-        file = CheckFile(Path(fspath(path)).expanduser())
+        file = CheckFile(path)
         if not file.path.exists():
             msg = f"There is no file {str(file.path)!r}."
             raise CaseError(msg)

@@ -71,8 +71,14 @@ class CheckResult:
 
     @property
     def has_new_result(self) -> bool:
-        """Whether the check failed with a result that can be accepted."""
-        return self.state == "failed" and self.observation is not None
+        """Whether the check failed with a result that can be accepted: an answer of the tool.
+
+        It is none that a recording has no answer, or that a server could not be reached.
+        """
+        if self.state != "failed" or self.observation is None or self.run is None:
+            return False
+        is_away = self.run.tool.is_replayed or self.run.error_kind == "network"
+        return not (self.observation.is_error and is_away)
 
     @property
     def error(self) -> str | None:

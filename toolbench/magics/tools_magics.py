@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import line_magic, magics_class, no_var_expand
@@ -15,6 +14,7 @@ from IPython.core.magic import line_magic, magics_class, no_var_expand
 # Their names are imported with their first use
 from toolbench import checks, evals, export, llm
 from toolbench.errors import did_you_mean
+from toolbench.evals.progress import ProgressLine
 from toolbench.files import write_named
 from toolbench.jsonschema.node import Node
 from toolbench.llm.formats import to_format
@@ -182,7 +182,17 @@ def _check(magics: ToolsMagics, options: Namespace) -> Any:
     if options.name:
         msg = "--name is the name of the check that --add adds."
         raise UsageError(msg)
-    return checks.Checks.read(options.file).run(confirm=not options.yes)
+    found = checks.Checks.read(options.file)
+    line = ProgressLine(f"Checks of {options.file}", len(found))
+
+    def count_one(result: checks.CheckResult) -> None:
+        line.done += 1
+        line.draw()
+
+    try:
+        return found.run(confirm=not options.yes, on_result=count_one)
+    finally:
+        line.erase()
 
 
 def _added(file: str, number: int, name: str) -> str:
@@ -190,9 +200,8 @@ def _added(file: str, number: int, name: str) -> str:
     from toolbench.checks.checks import check_of  # noqa: PLC0415 - the same
 
     record = _record(number)
-    path = Path(file).expanduser()
-    check = CheckFile(path).add(check_of(record, name))
-    return f"{path}: the check {clip(check.name, 100)} was added. %tools check {shlex.quote(file)} runs all."
+    check = CheckFile(file).add(check_of(record, name))
+    return f"{file}: the check {clip(check.name, 100)} was added. %tools check {shlex.quote(file)} runs all."
 
 
 def _cells(text: str) -> list[int]:
