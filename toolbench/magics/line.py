@@ -30,6 +30,23 @@ _GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")
 # A quotation, or a backslash with what it escapes; or one that escapes nothing
 _BACKSLASH = re.compile(r"""'[^']*'?|"(?:\\.|[^"\\])*"?|\\[\s'"\\]|(?P<bare>\\)""", re.DOTALL)
 
+_PHRASE = re.compile(r"""'[^']*'|"[^"']*\"""")
+
+
+def words_with_quotes(line: str) -> list[str]:
+    """Return the words of *line* as `split` does, with the double quotes in them, which a filter reads.
+
+    Raises:
+        UsageError: If a quotation is not closed.
+    """
+    return split(_PHRASE.sub(_quoted, line))
+
+
+def _quoted(match: re.Match[str]) -> str:
+    if match[0].startswith("'"):
+        return match[0]
+    return f"'{match[0]}'"
+
 
 def quote_json(line: str) -> str:
     """Return *line* with each JSON value in `key=[...]` and `key={...}` quoted as one word.
