@@ -4,7 +4,7 @@
 import { numberOf } from "./cell_numbers";
 import { isMissing, textOfCell, type Cell } from "./cells";
 
-const LANGUAGE = 'words, "a phrase", error, ok, key:text, key=value, key>5';
+const LANGUAGE = 'words, "a phrase", error, key:text, key=1, key>5';
 const TERM = /"([^"]*)"|((?:[^\s"]|"[^"]*")+)/g;
 const CONDITION = /^(.+?)(:|!=|>=|<=|=|>|<)(.*)$/s;
 const KEY = /^[\p{L}_][\p{L}\p{N}_.-]*$/u; // not "12:30"
@@ -23,7 +23,7 @@ export class RowFilter {
   constructor(columns: string[], changed: () => void) {
     this.element.className = "toolbench-filter";
     this.#field.type = "search";
-    this.#field.placeholder = LANGUAGE;
+    this.#field.placeholder = `Filter: ${LANGUAGE}`;
     this.#field.title = `${LANGUAGE}; keys: ${keysOf(columns)}`;
     this.#field.setAttribute("aria-label", "Filter rows");
     this.#field.addEventListener("input", changed);

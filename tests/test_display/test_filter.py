@@ -84,7 +84,7 @@ def test_an_unknown_key_is_named_with_those_that_are_there():
         "No key is called 'stat'. Did you mean 'state'? Keys: tool, state, ms, day, first name. "
         'To find the text itself, put it in quotes: "stat:no route"'
     )
-    with pytest.raises(FilterError, match="these rows are text alone"):
+    with pytest.raises(FilterError, match="These rows have no keys"):
         Filter("level:error", ())
     assert Filter('"level:error" failed', ()).matches("Level:Error FAILED")
 

@@ -23,7 +23,7 @@ def test_a_call_whose_process_died_says_so_and_a_reconnect_has_a_row(client, tmp
     assert not found(session, "state:reconnected")
     assert session.call("t").is_error
     [died] = found(session, "error tool:t")
-    assert died.outcome == "error: the process ended (exit code 3) before it answered"
+    assert died.outcome == "error: the process ended (exit code 3)"
     assert (died.answer, died.ms) == (None, None)
     scripted(path, {})
     assert not session.call("t").is_error

@@ -21,8 +21,10 @@ from toolbench.errors import FilterError, did_you_mean
 from toolbench.values import number_in, str_of
 from toolbench.wording import listed
 
-LANGUAGE = 'words, "a phrase", error, ok, key:text, key=value, key>5'
-"""The language in a line, for the placeholder of a field."""
+LANGUAGE = 'words, "a phrase", error, key:text, key=1, key>5'
+"""The language in a line."""
+PLACEHOLDER = f"Filter: {LANGUAGE}"
+"""What stands in an empty field."""
 STATE = "state"
 """The key of rows that have a state."""
 STATES = {
@@ -141,13 +143,13 @@ class Filter:
         return Term("", ":", (phrase or word).lower())
 
     def _unknown(self, name: str, word: str) -> str:
-        keys = "None: these rows are text alone."
+        keys = "These rows have no keys."
         if self._keys:
-            keys = f"{listed(self._keys, _MOST)}."
+            keys = f"Keys: {listed(self._keys, _MOST)}."
         near = did_you_mean(name, self._keys)
         shown = shorten(on_one_line(word.replace('"', "")), _SHOWN)
         return (
-            f"No key is called {shorten(on_one_line(name), _SHOWN)!r}.{near} Keys: {keys} "
+            f"No key is called {shorten(on_one_line(name), _SHOWN)!r}.{near} {keys} "
             f'To find the text itself, put it in quotes: "{shown}"'
         )
 

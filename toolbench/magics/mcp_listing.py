@@ -208,12 +208,13 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
     for each in exchanges:
         began = datetime.fromtimestamp(each.message.time, UTC).astimezone()
         method = each.value("method")
-        rows.append((began, each.tool, method, each.ms, each.state, each.outcome))
-        if not each.tool:
-            method = each
+        outcome = each.outcome.removeprefix(f"{each.state}: ")
+        rows.append((began, each.tool, method, each.ms, each.state, outcome))
         # A line break in a name must not look like another row
         tool = on_one_line(each.tool)
-        shown.append((each.value("time"), tool, method, each.ms or "", each.state, each.outcome))
+        if each.before is None:
+            method = str(each).removesuffix(f" {tool}")
+        shown.append((each.value("time"), tool, method, each.ms or "", each.state, outcome))
     columns = ("time", "tool", "method", "ms", "state", "outcome")
     listing = Listing(columns, rows, _none_of(len(session.traffic), words))
     if shown:
@@ -229,9 +230,10 @@ def lines(session: "MCPServerSession", what: str, words: str = "") -> Listing:
     Raises:
         FilterError: If *words* have a key that the lines do not have.
     """
-    only = Filter(words, ())
+    keys: Sequence[str] = ()
     if what == "log":
-        only = Filter(words, LOG_KEYS, LOG_ORDERS)
+        keys = LOG_KEYS
+    only = Filter(words, keys, LOG_ORDERS)
     rows: list[tuple[object, ...]] = []
     for line in getattr(session, what):
         if isinstance(line, str):

@@ -367,7 +367,7 @@ MCP = Family(
                     default=[],
                     offers="filter",
                     metavar="FILTER",
-                    help=f"{help_line(TRAFFIC_KEYS)} (--traffic), {', '.join(LOG_KEYS)}",
+                    help=f"{help_line(LOG_KEYS)}; with --traffic: {', '.join(TRAFFIC_KEYS)}",
                 ),
                 Argument("--stderr", action="store_true", help="what it wrote to stderr"),
                 Argument(

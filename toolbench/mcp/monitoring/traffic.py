@@ -21,6 +21,8 @@ Kind = Literal["request", "response", "error", "refusal", "notification", "noise
 _ARROWS = {"sent": "→", "received": "←"}
 _OTHER: dict[Direction, Direction] = {"sent": "received", "received": "sent"}
 
+# A request that is answered when its stream of updates ends
+_STREAM = "subscriptions/listen"
 # What we ask each server at first; only those of the newer protocol know it
 _PROBE = "server/discover"
 
@@ -283,9 +285,11 @@ class Exchange:
 
     @property
     def state(self) -> str:
-        """`ok`, `error`, `refused`, `waiting`, `reconnected`; empty for a notification."""
+        """`ok`, `error`, `refused`, `waiting`, `ended`, `reconnected`; empty for a notification."""
         if self.before is not None:
             return "reconnected"
+        if self.end and self.message.method == _STREAM:
+            return "ended"
         if self.end:
             return "error"
         return _STATES[(self.answer or self.message).kind]
@@ -351,7 +355,7 @@ class Exchange:
         if self.before is not None:
             return self.before.text
         if self.end:
-            return f"error: {self.end} before it answered"
+            return f"{self.state}: {self.end}"
         if answer is None:
             if self.message.kind == "request":
                 return "no answer yet"

@@ -6,7 +6,7 @@ from typing import Any
 import ipywidgets as w
 
 from toolbench.display.escape import Html
-from toolbench.display.filter import LANGUAGE, Filter, help_line
+from toolbench.display.filter import PLACEHOLDER, Filter, help_line
 from toolbench.display.page import notice
 from toolbench.errors import FilterError
 from toolbench.widgets.kit.parts import Parts, put
@@ -31,7 +31,7 @@ class FilterField:
             w.Text,
             "toolbench-field",
             description=label,
-            placeholder=LANGUAGE,
+            placeholder=PLACEHOLDER,
             tooltip=help_line(keys),
             value=value,
         )

@@ -152,7 +152,7 @@ class RunList:
                 self.chooser.value = picked or None
         finally:
             self._is_filling = False
-        show_if(self._filter.widget, is_shown=len(records) > 1)
+        show_if(self._filter.widget, is_shown=len(records) > 1 or self._filter.text.value != "")
         note = ""
         if rest:
             note = f'<span class="toolbench-narrow">{rest:,} more: type to narrow the list</span>'
