@@ -81,7 +81,7 @@ def test_an_unknown_key_is_named_with_those_that_are_there():
     with pytest.raises(FilterError) as caught:
         Filter('lend stat:"no route"', KEYS)
     assert str(caught.value) == (
-        "No key is called 'stat'. Did you mean 'state'? Keys: tool, state, ms, day, first name. "
+        "No key is called 'stat'. Did you mean 'state'? Keys: tool, state, ms, day, first_name. "
         'To find the text itself, put it in quotes: "stat:no route"'
     )
     with pytest.raises(FilterError, match="These rows have no keys"):

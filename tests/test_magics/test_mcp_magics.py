@@ -356,6 +356,7 @@ class TestLooks:
         assert session.call("t").is_error
         [(_, *call, ms, state, outcome)] = mcp("log one --traffic error tool:t ms>0").rows
         assert (call, state, outcome) == (["t", "tools/call"], "error", "The disk is full.")
+        assert [*mcp("log one --traffic tool:t").to_dataframe()["ms"]] == [ms]
         assert ms > 0 and not mcp(f"log one --traffic error ms>{ms}").rows
         session.traffic.note("received", "{}", kind="notification", method="a\n→ b")
         shown = mcp("log one --traffic").overview.rows

@@ -1,11 +1,17 @@
 """A row for each exchange: what came of a call, also of one whose process died, and new connections."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from patience import eventually
 
 from test_mcp.peers import scripted
 from toolbench.display.filter import Filter
 from toolbench.errors import ServerError
 from toolbench.mcp.monitoring.traffic import TRAFFIC_KEYS, paired
+from toolbench.runs.control import stop
+from toolbench.runs.perform import perform
+from toolbench.runs.run import run_here
 
 DEATH = {"exit": 3, "stderr": "fatal: the disk is gone"}
 
@@ -46,3 +52,18 @@ def test_a_server_that_is_started_again_here_leaves_no_failed_call(client, tmp_p
         session.request("ping", {})
     [died] = found(session, "error")
     assert (died.message.method, died.state) == ("ping", "error")
+
+
+def test_a_call_that_was_given_up_is_cancelled(client, tmp_path):
+    """It is no failure of the server, and waits for nothing."""
+    session = client.connect("d", scripted(tmp_path / "script", {"tools/call": []}))
+    run = run_here(session.tools["t"], {}, "button")
+    with ThreadPoolExecutor(1) as thread:
+        performed = thread.submit(perform, run)
+        eventually(lambda: found(session, "tool:t state:waiting"))
+        stop(run)
+        performed.result()
+    eventually(lambda: found(session, "tool:t state=cancelled"))
+    [call] = found(session, "tool:t")
+    assert (call.state, call.outcome) == ("cancelled", "cancelled")
+    assert not found(session, "error")

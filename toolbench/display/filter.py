@@ -9,8 +9,8 @@ keys. `error`, `failed` and `ok` are states, where rows have one. The page has t
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import eq, ge, gt, le, lt
 from typing import Any
 
@@ -41,7 +41,9 @@ _TERM = re.compile(r'"([^"]*)"|((?:[^\s"]|"[^"]*")+)')
 _CONDITION = re.compile(r"(.+?)(:|!=|>=|<=|=|>|<)(.*)", re.DOTALL)
 # Not `12:30`
 _KEY = re.compile(r"[^\W\d][\w.-]*")
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
+SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
+"""The functions of signs, with the value of a row on their left."""
+_FROM_RIGHT: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": lt, "<": gt, ">=": le, "<=": ge}
 _DIGITS = frozenset("0123456789-.")
 # As `wording.duration` writes it
 _TIME = re.compile(r"(?:([\d,]+) min )?(\d+(?:\.\d+)?) (ms|s)", re.ASCII)
@@ -71,29 +73,37 @@ class Term:
         """The number that is compared; None if the value is no number."""
         return number_in(self.value)
 
+    @cached_property
+    def equal(self) -> "Term":
+        """The term with the sign `=`, of which `!=` is the opposite."""
+        return replace(self, sign="=")
+
+    @cached_property
+    def fits_text(self) -> Callable[[str], Any]:
+        """What tells whether a text, in small letters, compares so. The sign is neither `:` nor `!=`."""
+        if self.key == STATE and self.value in STATES and self.sign == "=":
+            return STATES[self.value].match
+        return partial(_FROM_RIGHT[self.sign], self.value)
+
     def fits(self, own: object, cell: str) -> bool:
         """Tell whether *own*, the value of a row, compares so. *cell* is its text, in small letters.
 
         Numbers are compared as numbers; with a value that is no number, texts are compared.
         """
         if self.sign == "!=":
-            return not self._compares("=", own, cell)
-        return self._compares(self.sign, own, cell)
-
-    def _compares(self, sign: str, own: object, cell: str) -> bool:
-        if sign == ":":
+            return not self.equal.fits(own, cell)
+        if self.sign == ":":
             return self.value in cell
-        if self.key == STATE and self.value in STATES and sign == "=":
-            return STATES[self.value].match(cell) is not None
         if self.value in self.order and cell in self.order:
-            return bool(_SIGNS[sign](self.order.index(cell), self.order.index(self.value)))
+            ranks = self.order.index(cell), self.order.index(self.value)
+            return bool(SIGNS[self.sign](*ranks))
         if self.limit is None:
             # What is missing has no order
-            return bool(_SIGNS[sign](cell, self.value)) and (sign == "=" or not is_missing(own))
+            return bool(self.fits_text(cell)) and (self.sign == "=" or not is_missing(own))
         number = number_of(own, cell)
         if number is None:
-            return sign == "=" and cell == self.value
-        return bool(_SIGNS[sign](number, self.limit))
+            return self.sign == "=" and cell == self.value
+        return bool(SIGNS[self.sign](number, self.limit))
 
 
 class Filter:
@@ -119,8 +129,7 @@ class Filter:
         Raises:
             FilterError: If it has a key that the rows do not have.
         """
-        self._keys = [key for key in keys if key]
-        self._plain = {plain(key) for key in self._keys}
+        self._keys = [plain(key) for key in keys if key]
         self._orders = orders or {}
         self.terms = [self._term(*found) for found in _TERM.findall(text[:_LONGEST])]
         """All of these must hold."""
@@ -130,7 +139,7 @@ class Filter:
         if condition:
             name, sign, value = condition.groups()
             key = plain(name)
-            if key in self._plain:
+            if key in self._keys:
                 value = value.replace('"', "").lower()
                 if key == STATE and value in STATES and sign == ":":
                     sign = "="
@@ -138,7 +147,7 @@ class Filter:
             # The text of an address is no condition
             if _KEY.fullmatch(name) and not value.startswith("//"):
                 raise FilterError(self._unknown(name, word))
-        if word.lower() in STATES and STATE in self._plain:
+        if word.lower() in STATES and STATE in self._keys:
             return Term(STATE, "=", word.lower())
         return Term("", ":", (phrase or word).lower())
 

@@ -6,12 +6,11 @@ The filter is that of `toolbench.display.filter`; its keys are the columns.
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
-from operator import eq, ge, gt, le, lt
 from threading import Lock
 from typing import Any, NamedTuple
 
 from toolbench.display.cells import Column, Missing, is_missing, sent
-from toolbench.display.filter import Filter, Term, number_of, plain
+from toolbench.display.filter import SIGNS, Filter, Term, number_of, plain
 from toolbench.display.object_table import ObjectTable
 from toolbench.display.tables import (
     COLUMNS,
@@ -27,8 +26,6 @@ from toolbench.redaction.redactor import Redactor
 
 MOST_ROWS = 10_000
 """The most rows of one answer."""
-# Those that compare all numbers of a column at once
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
 # The kinds of numpy's types: integer, unsigned, float; and what pandas sorts: also boolean, dates, times
 _NUMBERS, _SORTED = "iuf", "biufMm"
 # The characters of all values of a kind, as of nan and inf: a word with others is in none of them
@@ -186,18 +183,24 @@ class _Values:
         """Return the places of the values for which *term* holds."""
         if term.sign == ":":
             return self.holding(term.value)
-        is_number = self._kind in _NUMBERS and hasattr(self._values, "to_numpy")
-        if term.sign in _SIGNS and term.limit is not None and is_number:
-            test = _SIGNS[term.sign]
+        if term.sign == "!=":
+            return set(range(len(self._cells))) - self.compared(term.equal)
+        if term.limit is None:
+            return self._texts_that_fit(term)
+        if self._kind in _NUMBERS and hasattr(self._values, "to_numpy"):
+            test = SIGNS[term.sign]
             matching = test(self._values, term.limit).to_numpy(dtype=bool, na_value=False)
             return set(matching.nonzero()[0].tolist())
-        places = set()
-        for place, (own, cell) in enumerate(zip(self._listed, self._cells, strict=True)):
-            if isinstance(cell, Missing):
-                own = None
-            if term.fits(own, self._lowered[place]):
-                places.add(place)
-        return places
+        rows = enumerate(zip(self._listed, self._lowered, strict=True))
+        return {place for place, (own, cell) in rows if term.fits(own, cell)}
+
+    def _texts_that_fit(self, term: Term) -> set[int]:
+        fits = term.fits_text
+        places = {place for place, cell in enumerate(self._lowered) if fits(cell)}
+        if term.sign == "=":
+            return places
+        # What is missing has no order
+        return {place for place in places if not isinstance(self._cells[place], Missing)}
 
     def order(self, *, is_descending: bool) -> list[int]:
         """Return the places of the values in their order: numbers by size, missing ones last."""

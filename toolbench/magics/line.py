@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from IPython.core import error
 from IPython.core.magic import Magics
 
-from toolbench.errors import BodyError, ToolNotFoundError
+from toolbench.errors import BodyError, FilterError, ToolNotFoundError
 from toolbench.magics.call_arguments import WordError
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.names import is_secret_argument
@@ -267,7 +267,7 @@ def answers_in_cell(magic: _Magic) -> _Magic:
             result = magic(self, line, *cell)
         except HelpWanted as help_text:
             result = str(help_text)
-        except (UsageError, BodyError, ToolNotFoundError) as error:
+        except (UsageError, BodyError, FilterError, ToolNotFoundError) as error:
             known = list(_secrets_in(line))
             for body in cell:
                 known += _members(body or "")

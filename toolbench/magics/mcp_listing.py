@@ -209,6 +209,8 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
         began = datetime.fromtimestamp(each.message.time, UTC).astimezone()
         method = each.value("method")
         outcome = each.outcome.removeprefix(f"{each.state}: ")
+        if each.message.kind == "noise":
+            outcome = each.subject
         rows.append((began, each.tool, method, each.ms, each.state, outcome))
         # A line break in a name must not look like another row
         tool = on_one_line(each.tool)

@@ -23,6 +23,7 @@ _OTHER: dict[Direction, Direction] = {"sent": "received", "received": "sent"}
 
 # A request that is answered when its stream of updates ends
 _STREAM = "subscriptions/listen"
+_CANCELLED = "notifications/cancelled"
 # What we ask each server at first; only those of the newer protocol know it
 _PROBE = "server/discover"
 
@@ -262,6 +263,8 @@ class Exchange:
     answer: Message | None = None
     before: ConnectionEnd | None = None
     """How the connection before ended, if this stands for a new one; else None."""
+    is_cancelled: bool = False
+    """Whether the side that sent the request has cancelled it."""
 
     @property
     def id(self) -> int:
@@ -285,13 +288,15 @@ class Exchange:
 
     @property
     def state(self) -> str:
-        """`ok`, `error`, `refused`, `waiting`, `ended`, `reconnected`; empty for a notification."""
+        """`ok`, `error`, `refused`, `waiting`, `cancelled`, `ended`, `reconnected`; or empty."""
         if self.before is not None:
             return "reconnected"
         if self.end and self.message.method == _STREAM:
             return "ended"
         if self.end:
             return "error"
+        if self.is_cancelled and self.answer is None:
+            return "cancelled"
         return _STATES[(self.answer or self.message).kind]
 
     @cached_property
@@ -356,6 +361,8 @@ class Exchange:
             return self.before.text
         if self.end:
             return f"{self.state}: {self.end}"
+        if answer is None and self.is_cancelled:
+            return "cancelled"
         if answer is None:
             if self.message.kind == "request":
                 return "no answer yet"
@@ -398,6 +405,12 @@ class Exchanges:
                     changed[-message.id] = Exchange(message, before=before)
             exchange = self._of(message)
             changed[exchange.id] = exchange
+            if message.method == _CANCELLED:
+                request_id = str(params_of(message).get("requestId"))
+                cancelled = self._open.get((message.direction, request_id))
+                if cancelled is not None:
+                    cancelled.is_cancelled = True
+                    changed[cancelled.id] = cancelled
         for key, exchange in list(self._open.items()):
             if exchange.end:
                 del self._open[key]
