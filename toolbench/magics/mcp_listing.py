@@ -220,7 +220,7 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
     columns = ("time", "tool", "method", "ms", "state", "outcome")
     listing = Listing(columns, rows, _none_of(len(session.traffic), words))
     if shown:
-        listing.overview = _last_of(columns, shown, ".to_dataframe()")
+        listing.overview = _last_of(columns, shown, "rows", ".to_dataframe()")
     return listing
 
 
@@ -246,7 +246,7 @@ def lines(session: "MCPServerSession", what: str, words: str = "") -> Listing:
     columns = (f"{what} of {session.name}",)
     listing = Listing(columns, rows, _none_of(len(getattr(session, what)), words))
     if len(rows) > _LAST:
-        listing.overview = _last_of(columns, rows, ".rows")
+        listing.overview = _last_of(columns, rows, "lines", ".rows")
     return listing
 
 
@@ -256,11 +256,15 @@ def _none_of(count: int, words: str) -> str:
     return "Nothing so far."
 
 
-def _last_of(columns: Sequence[str], rows: Sequence[Sequence[object]], whole: str) -> Listing:
+def _last_of(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], noun: str, whole: str
+) -> Listing:
     """Return a table of the last of *rows*, which says that the value of the line has all in *whole*."""
     notes = []
     if len(rows) > _LAST:
-        notes = [f"The last {_LAST} of {len(rows):,}. The value of the line has all in {whole}."]
+        notes = [
+            f"The last {_LAST} of {len(rows):,} {noun}. The value of the line has all in {whole}."
+        ]
     return Listing(columns, rows[-_LAST:], notes=notes)
 
 
