@@ -7,6 +7,7 @@
     ├── ConsentError          consent for many calls, or for the servers of a file, was not given
     ├── ExportError           a tool cannot be written as a package or a module
     ├── FileError             a file that was named has other content, or cannot be written
+    ├── FilterError           a filter names a key that the rows do not have
     ├── KindError             no class has that kind, or several have it
     ├── MissingExtraError     the feature needs a package that is not installed
     ├── ModelError            a model gave no answer
@@ -139,6 +140,10 @@ class ExportError(ToolbenchError, ValueError):
 
 class FileError(ToolbenchError, OSError):
     """A file that the user named already has other content, or cannot be written."""
+
+
+class FilterError(ToolbenchError, ValueError):
+    """A filter names a key that the rows do not have."""
 
 
 class KindError(ToolbenchError, ValueError, LookupError):

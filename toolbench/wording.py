@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from math import ceil
 
 CROSS = "\N{MULTIPLICATION SIGN}"
@@ -17,6 +18,11 @@ def counted(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count:,} {noun}s"
+
+
+def time_of_day(seconds: float) -> str:
+    """Return *seconds* since the epoch as the time of day here: `14:05:31.250`."""
+    return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%H:%M:%S.%f}"[:-3]
 
 
 def duration(seconds: float) -> str:

@@ -1,11 +1,16 @@
-// The filter above a table: words that a row must hold, and conditions on columns, such as
-// `error:timeout`, `state=ok`, `seconds>0.5`, `error:"no route"`. Write `_` for a space in the name of a column.
+// The filter above a table, in the language of `toolbench/display/filter.py`: words that a row must hold, and
+// conditions on columns, such as `error:timeout`, `seconds>0.5`, `error:"no route"`. Write `_` for a space in the name of a column.
 
 import { numberOf } from "./cell_numbers";
 import { isMissing, textOfCell, type Cell } from "./cells";
 
+const LANGUAGE = 'words, "a phrase", error, key:text, key=1, key>5';
 const TERM = /"([^"]*)"|((?:[^\s"]|"[^"]*")+)/g;
 const CONDITION = /^(.+?)(:|!=|>=|<=|=|>|<)(.*)$/s;
+const KEY = /^[\p{L}_][\p{L}\p{N}_.-]*$/u; // not "12:30"
+const STATE = "state"; // the column of rows that have a state
+const FAILED = /^(error|failed)(?![\p{L}\p{N}_])/u;
+const STATES: Record<string, RegExp> = { ok: /^(ok|succeeded|passed)(?![\p{L}\p{N}_])/u, error: FAILED, failed: FAILED };
 
 type Test = (row: Cell[], text: () => string) => boolean;
 
@@ -15,10 +20,11 @@ export class RowFilter {
   readonly #field = document.createElement("input");
   readonly #count = document.createElement("span");
 
-  constructor(changed: () => void) {
+  constructor(columns: string[], changed: () => void) {
     this.element.className = "toolbench-filter";
     this.#field.type = "search";
-    this.#field.placeholder = "Filter rows: words, column:text, column>5";
+    this.#field.placeholder = `Filter: ${LANGUAGE}`;
+    this.#field.title = `${LANGUAGE}; keys: ${keysOf(columns)}`;
     this.#field.setAttribute("aria-label", "Filter rows");
     this.#field.addEventListener("input", changed);
     this.#count.setAttribute("role", "status");
@@ -36,6 +42,16 @@ export class RowFilter {
   }
 }
 
+/** What is wrong with *words*: a key that is none of the *columns*; empty if nothing is. */
+export function problemOf(words: string, columns: string[]): string {
+  for (const [, phrase, word = ""] of words.matchAll(TERM)) {
+    const [, name = "", sign, value = ""] = (phrase === undefined && CONDITION.exec(word)) || [];
+    if (!sign || columnOf(name, columns) >= 0 || !KEY.test(name) || value.startsWith("//")) continue;
+    return `No key is called '${name}'. Keys: ${keysOf(columns)}. To find the text itself, put it in quotes: "${word.replaceAll('"', "")}"`;
+  }
+  return "";
+}
+
 const texts = new WeakMap<Cell[], string>();
 
 /** Those of *rows*, with these *columns*, that match *words*. */
@@ -48,11 +64,20 @@ export function matching(rows: Cell[][], words: string, columns: string[]): Cell
 }
 
 function testOf(term: string, columns: string[]): Test {
-  const [, name = "", sign = "", value = ""] = CONDITION.exec(term) ?? [];
-  const column = sign ? columns.findIndex((other) => plain(other) === plain(name)) : -1;
+  const ofState = columnOf(STATE, columns) >= 0 && Object.hasOwn(STATES, term.toLowerCase());
+  const [, name = "", sign = "", value = ""] = CONDITION.exec(ofState ? `${STATE}=${term}` : term) ?? [];
+  const column = sign ? columnOf(name, columns) : -1;
   if (column < 0) return holds(term);
-  const compare = comparison(sign, value.replaceAll('"', "").toLowerCase());
+  const wanted = value.replaceAll('"', "").toLowerCase();
+  const compare = (plain(name) === STATE && ofStates(sign, wanted)) || comparison(sign, wanted);
   return (row) => compare(textOfCell(row[column] ?? "").toLowerCase(), isMissing(row[column]));
+}
+
+/** A state such as "failed" is meant, however the rows call it; undefined if *value* is none. */
+function ofStates(sign: string, value: string): ((cell: string) => boolean) | undefined {
+  const state = Object.hasOwn(STATES, value) ? STATES[value] : undefined;
+  if (!state || ![":", "=", "!="].includes(sign)) return undefined;
+  return (cell) => state.test(cell) === (sign !== "!=");
 }
 
 function textOf(row: Cell[]): string {
@@ -98,6 +123,14 @@ function comparison(sign: string, value: string): (cell: string, isMissing: bool
     default:
       return by((d) => d <= 0);
   }
+}
+
+function keysOf(columns: string[]): string {
+  return columns.filter(Boolean).map(plain).join(", ");
+}
+
+function columnOf(name: string, columns: string[]): number {
+  return columns.findIndex((other) => plain(other) === plain(name));
 }
 
 function plain(name: string): string {

@@ -8,7 +8,7 @@ import { addOpener, opensRows } from "./opened_rows";
 import { drawCell, isMissing, readCell, textOfCell, type Cell } from "./cells";
 import { askRows, NEW_KERNEL, type Question } from "./kernel_results";
 import { allIn } from "./ours";
-import { matching, RowFilter } from "./rowfilter";
+import { matching, problemOf, RowFilter } from "./rowfilter";
 
 const TABLE = "[data-toolbench-table]";
 const FRAME = "[data-toolbench-frame]"; // around the rows of a report, which always have a filter
@@ -148,15 +148,20 @@ class Table {
   }
 
   #newFilter(): RowFilter {
-    const filter = new RowFilter(() => void this.#pass());
+    const filter = new RowFilter(this.#names, () => void this.#pass());
     const prepare = (): unknown => this.#key && askRows({ ...this.#question(0, 0), filter: '""' });
     filter.element.addEventListener("focusin", prepare, { once: true });
     this.#scroller?.before(filter.element);
     return filter;
   }
 
+  get #problem(): string {
+    return problemOf(this.#filter?.words ?? "", this.#names);
+  }
+
   /** What the page has itself, filtered and sorted; where a kernel may have more, all rows of the table. */
   #own(): Shown {
+    if (this.#problem) return { count: 0, rows: [] };
     const rows = matching(this.#rows, this.#filter?.words ?? "", this.#names);
     if (this.#isPlain && this.#key) return { count: this.#size, rows: [...rows] };
     return { count: rows.length, rows: this.#sort ? sorted(rows, ...this.#sort, this.#looks) : rows };
@@ -165,8 +170,9 @@ class Table {
   /** Show the rows that match the filter, in their order: those of the kernel, or of the page if it does not answer. */
   async #pass(): Promise<void> {
     const version = (this.#version += 1);
-    if (!this.#key || this.#isPlain || this.#isLate) this.#show(this.#own());
-    if (!this.#key || this.#isPlain || this.#isAsking) return; // what is asked for now is asked again then
+    const isOwn = !this.#key || this.#isPlain || this.#problem !== "";
+    if (isOwn || this.#isLate) this.#show(this.#own());
+    if (isOwn || this.#isAsking) return; // what is asked for now is asked again then
     this.#isAsking = true;
     const late = setTimeout(() => {
       this.#isLate = true;
@@ -202,7 +208,8 @@ class Table {
     const sorted = this.#sort && isOfPart ? ", sorted among themselves" : "";
     const note = isOfPart && this.#key ? ", the others are searched…" : "";
     const text = `${number(this.#shown.count)} ${rows}${sorted}${note}`;
-    this.#filter?.say([text, this.#partOfColumns].filter(Boolean).join(", "), isOfPart);
+    const problem = this.#problem;
+    this.#filter?.say(problem || [text, this.#partOfColumns].filter(Boolean).join(", "), isOfPart || problem !== "");
     this.#element.setAttribute("aria-rowcount", String(this.#shown.count + 1));
     const place = this.#scroller?.querySelector(LEFT_OUT);
     const missing = this.#key ? 0 : this.#size - this.#rows.length;

@@ -61,7 +61,7 @@ def test_a_failure_opens_into_the_panel_of_its_call(lab: NotebookPage):
     lab.wait_for_text("3 was expected, and 4 was sent", within=view)
     people = view.get_by_label("people", exact=True)
     expect(people).to_have_value("4")
-    view.get_by_label("Filter rows").fill("answer=wrong")
+    view.get_by_label("Filter rows").fill("failed")
     view.get_by_role("button", name="Open 3").click()
     expect(people).to_have_value("5")
     faults = look(lab, 1, "failure", ".jp-OutputArea-output:has(.toolbench-panel)")
@@ -163,7 +163,7 @@ def test_answers_of_an_evaluation_are_filtered(lab: NotebookPage):
     expect(view.get_by_text("All answers: 3,000")).to_be_visible()
     count = view.get_by_role("status").first
     expect(count).to_have_text("3,000 of 3,000 rows")
-    view.get_by_label("Filter rows").fill('"Split 84 by 3" answer:wrong')
+    view.get_by_label("Filter rows").fill('"Split 84 by 3" failed')
     expect(count).to_have_text("800 of 3,000 rows")
     assert all(row[2] == "Split 84 by 3" for row in rows_of(view.locator("table.toolbench-table")))
     assert lab.errors() == [] and lab.tab.console_errors == []

@@ -300,7 +300,7 @@ class TestTraffic:
             assert lines.count() <= LINES_DRAWN
             eventually(lambda: self.oldest(messages).filter(has_text="tools/list").count())
             assert lines.count() <= LINES_DRAWN
-            explorer.type_into("Containing", "counted 4321")
+            explorer.type_into("Filter messages", '"counted 4321"')
             expect(lines).to_have_count(1)
             expect(lines).to_have_text(re.compile(r"tools/call count"))
             lines.click()

@@ -116,7 +116,7 @@ class TestExplorer:
         # The newest: the more slowly was typed, the more completions, and only lines near are drawn
         explorer.see("prompts/get")
         messages = explorer.box.get_by_role("listbox", name="Messages")
-        explorer.type_into("Containing", "hired")
+        explorer.type_into("Filter messages", "hired")
         lines = messages.get_by_role("option")
         # the filter is at work
         expect(lines.filter(has_not_text="hire")).to_have_count(0)

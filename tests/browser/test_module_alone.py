@@ -7,12 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from playwright.sync_api import Download, Locator, expect
+from test_display.test_filter import FOUND, KEYS, ROWS
 
 from browser.tab import Tab
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, cards_html
 from toolbench.display.render import to_html
-from toolbench.display.tables import table_html
+from toolbench.display.tables import TableHead, table_html
+from toolbench.evals.report_parts import scrolled
 from toolbench.widgets import frontend
 
 MODULE = Path(frontend.__file__).with_name("module.js")
@@ -195,3 +197,23 @@ def test_save_says_which_part_a_page_without_a_kernel_has(page: Tab):
     expect(run).to_have_text(part)
     assert saved(page, run).keys() == {"result-shown.csv"}
     assert page.console_errors == []
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_a_filter_means_what_it_means_in_the_kernel(page: Tab, text):
+    """Of a table without a kernel the page shows the same rows, or names the same key."""
+    head = TableHead(KEYS, (len(ROWS), len(KEYS)), tuple((n, *row) for n, row in enumerate(ROWS)))
+    frame = scrolled(table_html(head))
+    page.page.route(ADDRESS, lambda route: route.fulfill(body=f"<body>{frame}"))
+    page.page.goto(ADDRESS)
+    page.page.evaluate(START, MODULE.read_text("utf-8"))
+    page.page.get_by_label("Filter rows").fill(text)
+    status = page.page.locator(".toolbench-filter [role=status]")
+    if FOUND[text] is None:
+        expect(status).to_contain_text(
+            "No key is called 'route'. Keys: tool, state, ms, day, first_name."
+        )
+        return
+    expect(status).to_have_text(f"{len(FOUND[text])} of {len(ROWS)} rows")
+    labels = page.page.locator("table.toolbench-table tbody tr > :first-child")
+    assert labels.all_text_contents() == [str(n) for n in FOUND[text]]

@@ -34,7 +34,7 @@ class TestTraffic:
 
     def filters_each_letter(self, explorer: Explored, lines: Locator) -> None:
         """No Enter is needed; a field that is emptied has no filter any more."""
-        field = explorer.box.get_by_label("Containing")
+        field = explorer.box.get_by_label("Filter messages")
         field.press_sequentially("plum")
         expect(lines).to_have_count(1)
         field.press("ControlOrMeta+a")
@@ -44,7 +44,7 @@ class TestTraffic:
     def opens_the_row_that_was_pressed(self, explorer: Explored, lines: Locator) -> None:
         """Although the list changes while the button of the mouse is down."""
         page = explorer.lab.tab.page
-        field = explorer.box.get_by_label("Containing")
+        field = explorer.box.get_by_label("Filter messages")
         pressed = lines.filter(has_text="tools/call basket").first
         pressed.hover()
         page.mouse.down()

@@ -58,7 +58,7 @@ FILTERS = {
     "note=none": COUNT - COUNT // 3,
     "day>2026-01-27": COUNT // 28,
     "id:299 2995": 1,
-    "no_such>3": 0,
+    "note:late note!=none KM<=1": 2,
 }
 
 

@@ -116,8 +116,7 @@ class TestServers:
         mcp("connect good server")
         mcp("log good --level warning")
         mcp("resources good")
-        exchanges = [row[0] for row in mcp("log good --traffic").rows]
-        assert any("logLevel" in exchange.message.text for exchange in exchanges)
+        assert mcp("log good --traffic logLevel").rows
         with pytest.raises(UsageError, match="invalid choice: 'loud'"):
             mcp("log good --level loud")
         with pytest.raises(UsageError):
@@ -353,14 +352,17 @@ class TestLooks:
         mcp(connecting(scripted(tmp_path / "s.json", {"tools/call": [{"result": result}]})))
         session = connected.session("one")
         assert session.traffic.find(method="server/discover", kind="refusal")
-        assert len(mcp("log one --traffic --errors")) == 0
+        assert len(mcp("log one --traffic error")) == 0
         assert session.call("t").is_error
-        [(call, outcome, _)] = mcp("log one --traffic --errors").rows
-        assert (str(call), outcome) == ("→ tools/call t", "error: The disk is full.")
+        [(_, *call, ms, state, outcome)] = mcp("log one --traffic error tool:t ms>0").rows
+        assert (call, state, outcome) == (["t", "tools/call"], "error", "The disk is full.")
+        assert [*mcp("log one --traffic tool:t").to_dataframe()["ms"]] == [ms]
+        assert ms > 0 and not mcp(f"log one --traffic error ms>{ms}").rows
         session.traffic.note("received", "{}", kind="notification", method="a\n→ b")
-        said = [(str(exchange), outcome) for exchange, outcome, _ in mcp("log one --traffic").rows]
-        assert ("→ server/discover", "refusal: No") in said
-        assert said[-1] == ("← a → b", "")
+        shown = mcp("log one --traffic").overview.rows
+        [refused] = [row[2:] for row in shown if "server/discover" in str(row[2])]
+        assert (str(refused[0]), *refused[2:]) == ("→ server/discover", "refused", "refusal: No")
+        assert str(shown[-1][2]) == "← a → b"
 
     def test_why_a_server_does_not_answer(self, mcp, tmp_path):
         """Also in its review, and where its tools from before are still known."""

@@ -29,7 +29,7 @@ from toolbench.testing import FakeMCPServer
         ('%tool add {"a": 1, "a": 2}', 'the key "a" is there twice'),
         ("%tools add > f.json", "unrecognized arguments: > f.json"),
         ("%mcp log x --traffic --stderr", "only one of --stderr, --traffic and --level"),
-        ("%mcp log x --errors", "add --traffic"),
+        ("%mcp log x --errors", "is now %mcp log NAME --traffic error"),
         ("%mcp record x f.jsonl --stop", "only one of FILE, --stop, --as-notebook and --as-checks"),
         ("%mcp connect --config f.json --yes", "%mcp connect has no option '--yes'"),
         ("%tools export add --to x --cells a", "as in --cells 2,5, not 'a'"),

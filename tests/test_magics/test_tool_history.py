@@ -34,7 +34,7 @@ def test_lists_those_with_some_words(shell):
     assert line(shell, "%tools history tokens>5") == failed
     assert not line(shell, "%tools history ms>900000000")
     assert "should be an integer" in failed._repr_mimebundle_()["text/html"]
-    assert repr(line(shell, "%tools history nothing")) == "No run has 'nothing'."
+    assert repr(line(shell, "%tools history nothing")) == "No run matches 'nothing'."
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5"])

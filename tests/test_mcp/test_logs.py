@@ -2,7 +2,8 @@
 
 import pytest
 
-from toolbench.mcp.monitoring.log import ServerLog
+from toolbench.display.filter import Filter
+from toolbench.mcp.monitoring.log import LOG_KEYS, LOG_ORDERS, ServerLog
 
 
 class TestServerLog:
@@ -27,12 +28,14 @@ class TestServerLog:
         log = ServerLog()
         for level in ("debug", "catastrophe", "warning", "emergency"):
             log.add({"level": level, "data": level})
-        assert [e.text for e in log.at_least("info")] == [
-            "catastrophe",
-            "warning",
-            "emergency",
-        ]
-        assert [e.text for e in log.at_least("warning")] == ["warning", "emergency"]
+        for words, levels in {
+            "level>=info": ["catastrophe", "warning", "emergency"],
+            "level>=warning": ["warning", "emergency"],
+            "level:warn": ["warning"],
+            "level!=emergency erg": [],
+        }.items():
+            only = Filter(words, LOG_KEYS, LOG_ORDERS)
+            assert [e.text for e in log if only.matches(e)] == levels
 
     def test_is_bounded(self):
         """The last entries are kept, and all they say is cut."""

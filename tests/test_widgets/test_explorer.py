@@ -165,7 +165,7 @@ class TestExplorer:
             eventually(lambda: view.widget.selected_index == 2)
             view.hear(frozenset({"traffic"}))
         turning.join(PATIENCE)
-        assert named(view.widget, "Containing")
+        assert named(view.widget, "Filter messages")
         view.close()
 
     def test_tells_why_a_server_is_not_there(self, client):

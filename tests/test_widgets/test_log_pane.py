@@ -7,7 +7,7 @@ import pytest
 from patience import PATIENCE
 from test_mcp.peers import light
 
-from test_widgets.front import named, page, pick
+from test_widgets.front import named, page, receive
 from toolbench.mcp import MCPClient
 from toolbench.widgets.explorer.log import LogPane
 from toolbench.widgets.kit.feed import PIECE
@@ -45,22 +45,23 @@ def test_lines_stand_in_the_order_in_which_they_came(session, log):
 
 
 def test_an_empty_log_says_whether_anything_was_logged(session, log):
-    """A level that hides every message is named, with how many messages it hides."""
+    """A filter that hides every message says how many there are; an unknown key is named."""
     assert "The server logged nothing." in page(log.widget)
-    pick(named(log.widget, "From level"), "warning")
+    field = named(log.widget, "Filter log")
+    receive(field, value="level>=warning")
     assert "The server logged nothing." in page(log.widget)
     for number in range(5):
         note(session, "info", f"line {number}")
         log.refresh()
     assert "The server logged nothing" not in page(log.widget)
-    assert "Nothing at warning or above; 5 messages below." in page(log.widget)
+    assert "None of 5 messages matches." in page(log.widget)
     note(session, "error", "smoke")
     log.refresh()
-    assert "Nothing at warning" not in page(log.widget)
-    pick(named(log.widget, "From level"), "critical")
-    assert "Nothing at critical or above; 6 messages below." in page(log.widget)
-    pick(named(log.widget, "From level"), "debug")
-    assert "Nothing at" not in page(log.widget)
+    assert "smoke" in page(log.widget) and "None of" not in page(log.widget)
+    receive(field, value="levl:error")
+    assert "Did you mean &#x27;level&#x27;?" in page(log.widget)
+    receive(field, value="")
+    assert "line 4" in page(log.widget)
 
 
 def test_lines_have_their_colours(session, log):

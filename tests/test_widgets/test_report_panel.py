@@ -119,7 +119,7 @@ def test_answers_are_searched():
     report = evaluate({"small": small, "large": large}, [split_bill, login], cases, workers=1)
     panel = ReportPanel(report)
     assert "All answers: 4, 4 of them wrong" in page(panel)
-    rows = TableQuery(shown_answers(report), NO_SECRETS).rows("answer=wrong login", None, 0, 9).rows
+    rows = TableQuery(shown_answers(report), NO_SECRETS).rows("failed login", None, 0, 9).rows
     [row] = rows
     assert row[2] == "Split 84 by 4" and row[-1] == "login was called, and split_bill was expected"
 

@@ -99,23 +99,25 @@ class TestLines:
         assert re.fullmatch(r"[\d,.]+ ms", request.duration)
 
     def test_mark_a_failed_call(self, explorer, traffic):
-        """A result with `isError` is an error in its line and in the filter."""
+        """A result with `isError` is an error in its line and in the filter; an unknown key is named."""
         session = explorer.page.session
         assert session.call("pack", {"boxes": "many"}).is_error
-        receive(named(traffic.widget, "Show"), index=5)
+        receive(named(traffic.widget, "Filter messages"), value="stat:error")
+        assert "Did you mean &#x27;state&#x27;?" in page(traffic.widget) and not lines(traffic)
+        receive(named(traffic.widget, "Filter messages"), value="error tool:pack")
         eventually(lambda: "tools/call pack" in subjects(traffic))
         [line] = lines(traffic)
         assert line.outcome.startswith("error: Error executing tool pack")
         assert line.is_failed
 
     def test_are_filtered(self, explorer, traffic):
-        """By who sent the first message, by kind, and by any text of either message."""
+        """By who sent the first message, by tool, and by any text of either message."""
         explorer.page.session.call("basket", {"item": "pear"})
         eventually(lambda: "tools/call basket" in subjects(traffic))
         # Words of the answer, which a later tick than that of the request may bring
-        receive(named(traffic.widget, "Containing"), value="In The Basket")
+        receive(named(traffic.widget, "Filter messages"), value='"In The Basket" tool:basket')
         eventually(lambda: subjects(traffic) == ["tools/call basket"])
-        receive(named(traffic.widget, "Show"), index=2)
+        receive(named(traffic.widget, "Filter messages"), value="direction:received basket")
         assert lines(traffic) == []
         assert "No message matches" in page(traffic.widget)
 
@@ -124,12 +126,12 @@ class TestLines:
         explorer.page.session.call("basket", {"item": "pear"})
         eventually(lambda: "tools/call basket" in subjects(traffic))
         everything = lines(traffic)
-        type_into(named(traffic.widget, "Containing"), "in the bask")
+        type_into(named(traffic.widget, "Filter messages"), "tool:bask")
         assert subjects(traffic) == ["tools/call basket"]
         before = pieces(traffic)
-        type_letter(named(traffic.widget, "Containing"), "e")
+        type_letter(named(traffic.widget, "Filter messages"), "e")
         assert pieces(traffic) == before
-        type_into(named(traffic.widget, "Containing"), "")
+        type_into(named(traffic.widget, "Filter messages"), "")
         assert lines(traffic) == everything
 
     def test_of_10_000_messages_are_all_there(self, explorer, traffic):

@@ -349,7 +349,7 @@ class TestHistoryView:
         assert [row[7] for row in table_of(view).rows] == ["a = 1, b = 2"]
         receive(named(view, "Filter"), value="state:failed")
         assert table_of(view).rows == []
-        assert "No run has these words" in shown(view)
+        assert "No run matches the filter" in shown(view)
 
     def test_shows_the_result_in_a_line(self):
         """Rows of a table and of a list of objects, the first line of a text, an image, an error."""

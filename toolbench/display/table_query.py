@@ -1,18 +1,16 @@
 """Filter and sort all rows of a table, of which a page shows the first: in the kernel, for the page.
 
-The filter is that of the page (`frontend/src/rowfilter.ts`): words that a row must hold, and
-conditions on columns, such as `error:timeout`, `state=ok`, `seconds>0.5`, `error:"no route"`.
+The filter is that of `toolbench.display.filter`; its keys are the columns.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
-from operator import eq, ge, gt, le, lt
 from threading import Lock
 from typing import Any, NamedTuple
 
 from toolbench.display.cells import Column, Missing, is_missing, sent
+from toolbench.display.filter import SIGNS, Filter, Term, number_of, plain
 from toolbench.display.object_table import ObjectTable
 from toolbench.display.tables import (
     COLUMNS,
@@ -25,15 +23,9 @@ from toolbench.display.tables import (
     names_of,
 )
 from toolbench.redaction.redactor import Redactor
-from toolbench.values import number_in
 
 MOST_ROWS = 10_000
 """The most rows of one answer."""
-# Characters of a filter
-_LONGEST = 1_000
-_TERM = re.compile(r'"([^"]*)"|((?:[^\s"]|"[^"]*")+)')
-_CONDITION = re.compile(r"(.+?)(:|!=|>=|<=|=|>|<)(.*)", re.DOTALL)
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
 # The kinds of numpy's types: integer, unsigned, float; and what pandas sorts: also boolean, dates, times
 _NUMBERS, _SORTED = "iuf", "biufMm"
 # The characters of all values of a kind, as of nan and inf: a word with others is in none of them
@@ -45,10 +37,6 @@ _LETTERS = {
     "f": _OF_NUMBERS,
     "M": frozenset("0123456789.+-: nat<>"),
 }
-_DIGITS = frozenset("0123456789-.")
-# As `wording.duration` writes it
-_TIME = re.compile(r"(?:([\d,]+) min )?(\d+(?:\.\d+)?) (ms|s)", re.ASCII)
-_UNITS = {"ms": 0.001, "s": 1}
 
 
 class Rows(NamedTuple):
@@ -81,9 +69,13 @@ class TableQuery:
         self._latest: tuple[tuple[str, Sort | None], Sequence[int]] | None = None
 
     def rows(self, words: str, sort: Sort | None, begin: int, count: int) -> Rows:
-        """Return *count* rows from the place *begin* of those that match *words*, in the order *sort*."""
+        """Return *count* rows from the place *begin* of those that match *words*, in the order *sort*.
+
+        Raises:
+            FilterError: If *words* name a column that the table does not have.
+        """
         with self._lock:
-            asked = words[:_LONGEST], sort
+            asked = words, sort
             if self._latest is None or self._latest[0] != asked:
                 self._latest = asked, self._places(*asked)
             places = self._latest[1]
@@ -112,8 +104,8 @@ class TableQuery:
     def _places(self, words: str, sort: Sort | None) -> Sequence[int]:
         order: Sequence[int] = range(self._frame.shape[0])
         found: set[int] | None = None
-        for phrase, word in _TERM.findall(words):
-            places = self._matching(phrase, word)
+        for term in Filter(words, self._names).terms:
+            places = self._matching(term)
             if found is not None:
                 places &= found
             found = places
@@ -123,18 +115,14 @@ class TableQuery:
             return order
         return [place for place in order if place in found]
 
-    def _matching(self, phrase: str, word: str) -> set[int]:
-        """Return the places of the rows that match one term of a filter: a quoted *phrase*, or a *word*."""
-        condition = _CONDITION.fullmatch(word)
-        if condition:
-            name, sign, value = condition.groups()
-            names = list(map(_plain, self._names))
-            if _plain(name) in names:
-                of_column = self._column(names.index(_plain(name)))
-                return of_column.compared(sign, value.replace('"', "").lower())
+    def _matching(self, term: Term) -> set[int]:
+        """Return the places of the rows for which *term* of a filter holds."""
+        if term.key:
+            names = list(map(plain, self._names))
+            return self._column(names.index(term.key)).compared(term)
         places = set[int]()
         for column in range(len(self._names)):
-            places |= self._column(column).holding((phrase or word).lower())
+            places |= self._column(column).holding(term.value)
         return places
 
     def _column(self, number: int) -> "_Values":
@@ -191,37 +179,28 @@ class _Values:
             return set()
         return {place for place, cell in enumerate(self._lowered) if word in cell}
 
-    def compared(self, sign: str, value: str) -> set[int]:
-        """Return the places of the values that compare with *value*, in small letters, as *sign* says.
-
-        Numbers are compared as numbers; with a *value* that is no number, texts are compared.
-        """
-        if sign == ":":
-            return self.holding(value)
-        if sign == "!=":
-            return set(range(len(self._cells))) - self.compared("=", value)
-        test, limit = _SIGNS[sign], number_in(value)
-        if limit is None:
-            return set(self._texts_that(test, value, sign))
+    def compared(self, term: Term) -> set[int]:
+        """Return the places of the values for which *term* holds."""
+        if term.sign == ":":
+            return self.holding(term.value)
+        if term.sign == "!=":
+            return set(range(len(self._cells))) - self.compared(term.equal)
+        if term.limit is None:
+            return self._texts_that_fit(term)
         if self._kind in _NUMBERS and hasattr(self._values, "to_numpy"):
-            matching = test(self._values, limit).to_numpy(dtype=bool, na_value=False)
+            test = SIGNS[term.sign]
+            matching = test(self._values, term.limit).to_numpy(dtype=bool, na_value=False)
             return set(matching.nonzero()[0].tolist())
-        places = set()
-        for place, (own, cell) in enumerate(zip(self._listed, self._lowered, strict=True)):
-            number = _number(own, cell)
-            if number is not None:
-                is_match = test(number, limit)
-            else:
-                is_match = sign == "=" and cell == value
-            if is_match:
-                places.add(place)
-        return places
+        rows = enumerate(zip(self._listed, self._lowered, strict=True))
+        return {place for place, (own, cell) in rows if term.fits(own, cell)}
 
-    def _texts_that(self, test: Callable[[Any, Any], Any], value: str, sign: str) -> Iterable[int]:
-        for place, cell in enumerate(self._lowered):
-            # What is missing has no order
-            if test(cell, value) and (sign == "=" or not isinstance(self._cells[place], Missing)):
-                yield place
+    def _texts_that_fit(self, term: Term) -> set[int]:
+        fits = term.fits_text
+        places = {place for place, cell in enumerate(self._lowered) if fits(cell)}
+        if term.sign == "=":
+            return places
+        # What is missing has no order
+        return {place for place in places if not isinstance(self._cells[place], Missing)}
 
     def order(self, *, is_descending: bool) -> list[int]:
         """Return the places of the values in their order: numbers by size, missing ones last."""
@@ -244,24 +223,7 @@ class _Values:
     def _mixed_key(self, place: int) -> tuple[int, Any]:
         """Return what sorts values of several types: numbers first, then the others by their text."""
         cell = self._lowered[place]
-        number = _number(self._listed[place], cell)
+        number = number_of(self._listed[place], cell)
         if number is not None:
             return 0, number
         return 1, cell
-
-
-def _number(own: Any, cell: str) -> int | float | None:
-    """Return the number that a value is, or that its *cell* writes; None if it is none."""
-    if isinstance(own, int | float) and not isinstance(own, bool):
-        return own
-    if cell[:1] not in _DIGITS:
-        return None
-    time = _TIME.fullmatch(cell)
-    if time is None:
-        return number_in(cell)
-    minutes, rest, unit = time.groups(default="0")
-    return 60 * int(minutes.replace(",", "")) + float(rest) * _UNITS[unit]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\s+", "_", name.strip().lower())

@@ -48,7 +48,7 @@ _LINE = 60
 # Characters of an answer
 _TEXT = 5_000
 _COLUMNS = (
-    *("model", "case", "repeat", "expected", "called", "answer"),
+    *("model", "case", "repeat", "expected", "called", "state"),
     *("tokens", "seconds", "what is wrong"),
 )
 
@@ -174,11 +174,11 @@ def shown_answers(report: "EvalReport", count: int | None = None) -> TableHead:
 def _row(trial: Trial) -> tuple[Any, ...]:
     expected = ", ".join(call.name for call in trial.case.calls) or "no call"
     called = ", ".join(trial.called) or "no call"
-    answer = "as expected"
+    state = "ok"
     if trial.error is not None:
-        called, answer = "", "none came"
+        called, state = "", "error"
     elif not trial.passed:
-        answer = "wrong"
+        state = "failed"
     tokens: Any = trial.tokens
     if tokens is None:
         tokens = ""
@@ -189,7 +189,7 @@ def _row(trial: Trial) -> tuple[Any, ...]:
         trial.repeat,
         expected,
         called,
-        answer,
+        state,
         tokens,
         duration(trial.seconds),
         problem,

@@ -20,6 +20,7 @@ MOVED = {
     "%mcp stderr": "%mcp log NAME --stderr",
     "%mcp tools": "%mcp list NAME",
     "%mcp traffic": "%mcp log NAME --traffic",
+    "%mcp --errors": "%mcp log NAME --traffic error",
     "%mcp --yes": "--overwrite",
 }
 """What lines of earlier versions became: the magic with its command or option, and what to write now."""
@@ -48,7 +49,7 @@ class Argument:
 
         Args:
             names: The name of the word, or the names of the option.
-            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`.
+            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`, `filter`.
             settings: What `add_argument` takes. With `type=listed_names`, blanks may stand beside
                 the commas of the value.
         """

@@ -14,6 +14,7 @@ from IPython.core.completer import (
     context_matcher,
 )
 
+from toolbench.display.filter import STATE, STATES
 from toolbench.errors import BodyError
 from toolbench.jsonschema.node import read
 from toolbench.magics.call_arguments import looks_like_json
@@ -24,6 +25,9 @@ from toolbench.magics.line import open_json, with_whole_lists
 from toolbench.magics.mcp_magics import MCP
 from toolbench.magics.tool_magics import TOOL, TOOL_CALL
 from toolbench.magics.tools_magics import TOOLS
+from toolbench.mcp.monitoring.log import LOG_KEYS
+from toolbench.mcp.monitoring.traffic import TRAFFIC_KEYS
+from toolbench.runs.run_rows import RUN_KEYS
 
 IDENTIFIER = "toolbench.matcher"
 _PARSERS = {parser.prog: parser for parser in (TOOL, TOOL_CALL, MODEL, CHAT)}
@@ -104,12 +108,29 @@ def _word(
     offers = parser.offers.get(argument.dest, "")
     if offers == "argument":
         return _keywords(catalog, parser.positional_words(words), words, typed)
+    if offers == "filter":
+        return _offer(_filter_words(parser, words), typed, "keyword")
     if not set(argument.option_strings).isdisjoint(parser.lists):
         typed = typed.rpartition(",")[2]
     if offers in known:
         kind, values = known[offers]
         return _offer([*commands, *values(typed)], typed, kind)
     return _offer([*commands, *(argument.choices or ())], typed, "value")
+
+
+def _filter_words(parser: LineParser, words: Sequence[str]) -> list[str]:
+    """Return what a term of a filter may begin with, in the line of *parser* with these *words*."""
+    keys: Sequence[str] = LOG_KEYS
+    if parser is TOOLS.parsers["history"]:
+        keys = RUN_KEYS
+    elif "--traffic" in words:
+        keys = TRAFFIC_KEYS
+    elif "--stderr" in words:
+        keys = ()
+    terms = [f"{key}:" for key in keys]
+    if STATE in keys:
+        terms += STATES
+    return terms
 
 
 def _in_family(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from IPython.core import error
 from IPython.core.magic import Magics
 
-from toolbench.errors import BodyError, ToolNotFoundError
+from toolbench.errors import BodyError, FilterError, ToolNotFoundError
 from toolbench.magics.call_arguments import WordError
 from toolbench.redaction.detect import secrets_in_words
 from toolbench.redaction.names import is_secret_argument
@@ -29,6 +29,23 @@ _VALUE = re.compile(r"(?:^|(?<=\s))[\w.\-]+=(?=[\[{])")
 _GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")
 # A quotation, or a backslash with what it escapes; or one that escapes nothing
 _BACKSLASH = re.compile(r"""'[^']*'?|"(?:\\.|[^"\\])*"?|\\[\s'"\\]|(?P<bare>\\)""", re.DOTALL)
+
+_PHRASE = re.compile(r"""'[^']*'|"[^"']*\"""")
+
+
+def words_with_quotes(line: str) -> list[str]:
+    """Return the words of *line* as `split` does, with the double quotes in them, which a filter reads.
+
+    Raises:
+        UsageError: If a quotation is not closed.
+    """
+    return split(_PHRASE.sub(_quoted, line))
+
+
+def _quoted(match: re.Match[str]) -> str:
+    if match[0].startswith("'"):
+        return match[0]
+    return f"'{match[0]}'"
 
 
 def quote_json(line: str) -> str:
@@ -250,7 +267,7 @@ def answers_in_cell(magic: _Magic) -> _Magic:
             result = magic(self, line, *cell)
         except HelpWanted as help_text:
             result = str(help_text)
-        except (UsageError, BodyError, ToolNotFoundError) as error:
+        except (UsageError, BodyError, FilterError, ToolNotFoundError) as error:
             known = list(_secrets_in(line))
             for body in cell:
                 known += _members(body or "")

@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
 from toolbench.core.declarations import Effect
 from toolbench.core.tool_names import by_first_words
 from toolbench.display.caps import shorten
-from toolbench.display.escape import STYLE
+from toolbench.display.escape import STYLE, on_one_line
+from toolbench.display.filter import Filter
 from toolbench.magics.table import Listing
-from toolbench.mcp.monitoring.traffic import paired
+from toolbench.mcp.monitoring.log import LOG_KEYS, LOG_ORDERS
+from toolbench.mcp.monitoring.traffic import TRAFFIC_KEYS, paired
 from toolbench.mcp.server_html import status_words
 from toolbench.mcp.servers import kept
 from toolbench.wording import counted, listed
@@ -191,35 +194,78 @@ def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
     )
 
 
-def traffic(session: "MCPServerSession", *, only_failed: bool = False) -> Listing:
-    """Return a table of the messages of a server, an answer in the row of its request.
+def traffic(session: "MCPServerSession", words: str = "") -> Listing:
+    """Return a table of the messages of a server that match *words*, a filter.
 
-    With *only_failed*, the table has the failed requests and calls, and the noise.
+    An answer is in the row of its request, and each new connection has a row.
+
+    Raises:
+        FilterError: If *words* have a key that messages do not have.
     """
-    exchanges = paired(session.traffic)
-    if only_failed:
-        exchanges = [exchange for exchange in exchanges if exchange.is_failed]
-    return Listing(
-        (f"traffic of {session.name}", "outcome", "took"),
-        [(exchange, exchange.outcome, exchange.took) for exchange in exchanges],
-        "Nothing so far.",
-    )
+    only = Filter(words, TRAFFIC_KEYS)
+    exchanges = [each for each in paired(session.traffic) if only.matches(each)]
+    rows, shown = [], []
+    for each in exchanges:
+        began = datetime.fromtimestamp(each.message.time, UTC).astimezone()
+        method = each.value("method")
+        outcome = each.outcome.removeprefix(f"{each.state}: ")
+        if each.message.kind == "noise":
+            outcome = each.subject
+        rows.append((began, each.tool, method, each.ms, each.state, outcome))
+        # A line break in a name must not look like another row
+        tool = on_one_line(each.tool)
+        if each.before is None:
+            method = str(each).removesuffix(f" {tool}")
+        shown.append((each.value("time"), tool, method, each.ms or "", each.state, outcome))
+    columns = ("time", "tool", "method", "ms", "state", "outcome")
+    listing = Listing(columns, rows, _none_of(len(session.traffic), words))
+    if shown:
+        listing.overview = _last_of(columns, shown, "rows", ".to_dataframe()")
+    return listing
 
 
-def lines(session: "MCPServerSession", what: str) -> Listing:
-    """Return a table of the lines of a server's `log` or `stderr`; the last ones are shown."""
+def lines(session: "MCPServerSession", what: str, words: str = "") -> Listing:
+    """Return a table of the lines of a server's `log` or `stderr` that match *words*, a filter.
+
+    The last ones are shown.
+
+    Raises:
+        FilterError: If *words* have a key that the lines do not have.
+    """
+    keys: Sequence[str] = ()
+    if what == "log":
+        keys = LOG_KEYS
+    only = Filter(words, keys, LOG_ORDERS)
     rows: list[tuple[object, ...]] = []
     for line in getattr(session, what):
         if isinstance(line, str):
             # Its colours
             line = STYLE.sub("", line)
-        rows.append((line,))
+        if only.matches(line):
+            rows.append((line,))
     columns = (f"{what} of {session.name}",)
-    listing = Listing(columns, rows, "Nothing so far.")
+    listing = Listing(columns, rows, _none_of(len(getattr(session, what)), words))
     if len(rows) > _LAST:
-        note = f"The last {_LAST} of {len(rows):,} lines. The value of the line has all in .rows."
-        listing.overview = Listing(columns, rows[-_LAST:], notes=[note])
+        listing.overview = _last_of(columns, rows, "lines", ".rows")
     return listing
+
+
+def _none_of(count: int, words: str) -> str:
+    if count and words:
+        return f"Nothing matches {words!r}."
+    return "Nothing so far."
+
+
+def _last_of(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], noun: str, whole: str
+) -> Listing:
+    """Return a table of the last of *rows*, which says that the value of the line has all in *whole*."""
+    notes = []
+    if len(rows) > _LAST:
+        notes = [
+            f"The last {_LAST} of {len(rows):,} {noun}. The value of the line has all in {whole}."
+        ]
+    return Listing(columns, rows[-_LAST:], notes=notes)
 
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":

@@ -12,6 +12,7 @@ from IPython.core.magic import line_magic, magics_class, no_var_expand
 # Their names are imported with their first use
 from toolbench import serving, widgets
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.filter import help_line, text_of
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.jsonschema.node import read
@@ -26,11 +27,13 @@ from toolbench.magics.line import (
     listed_names,
     split,
     with_whole_lists,
+    words_with_quotes,
 )
 from toolbench.magics.settings import Toolbench
 from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import tell_changes
-from toolbench.mcp.monitoring.log import LEVELS
+from toolbench.mcp.monitoring.log import LEVELS, LOG_KEYS
+from toolbench.mcp.monitoring.traffic import TRAFFIC_KEYS
 from toolbench.widgets.live_view import announced
 from toolbench.wording import counted
 
@@ -72,6 +75,8 @@ class MCPMagics(NotebookMagics):
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
         words = split(head)
+        if words[:1] == ["log"]:
+            words = words_with_quotes(head)
         program = None
         if dashes:
             program = split(tail)
@@ -184,17 +189,15 @@ def _log(magics: MCPMagics, options: Namespace) -> Listing:
     if sum(map(bool, (options.stderr, options.traffic, options.level))) > 1:
         msg = "Give only one of --stderr, --traffic and --level."
         raise UsageError(msg)
-    if options.errors and not options.traffic:
-        msg = "--errors selects messages: add --traffic."
-        raise UsageError(msg)
-    session = magics.server(options.name)
+    # The quotes in the line are those of a filter
+    session, words = magics.server(options.name.strip('"')), text_of(options.filter)
     if options.traffic:
-        return mcp_listing.traffic(session, only_failed=options.errors)
+        return mcp_listing.traffic(session, words)
     if options.stderr:
-        return mcp_listing.lines(session, "stderr")
+        return mcp_listing.lines(session, "stderr", words)
     if options.level:
         session.log.set_level(options.level)
-    return mcp_listing.lines(session, "log")
+    return mcp_listing.lines(session, "log", words)
 
 
 def _review(magics: MCPMagics, options: Namespace) -> Any:
@@ -358,16 +361,19 @@ MCP = Family(
             _log,
             (
                 SERVER,
+                Argument(
+                    "filter",
+                    nargs="*",
+                    default=[],
+                    offers="filter",
+                    metavar="FILTER",
+                    help=f"{help_line(LOG_KEYS)}; with --traffic: {', '.join(TRAFFIC_KEYS)}",
+                ),
                 Argument("--stderr", action="store_true", help="what it wrote to stderr"),
                 Argument(
                     "--traffic",
                     action="store_true",
                     help="the messages that went back and forth",
-                ),
-                Argument(
-                    "--errors",
-                    action="store_true",
-                    help="with --traffic: only what failed, and noise",
                 ),
                 Argument(
                     "--level",
@@ -425,6 +431,7 @@ MCP = Family(
         "%mcp explore time",
         "%mcp prompt notes summarize topic=ships",
         "%mcp log time --stderr",
+        "%mcp log time --traffic tool:now error ms>500",
         "%mcp serve                      the tools of this notebook, to agents",
     ),
 )

@@ -1,18 +1,22 @@
 """A table that a notebook, a terminal and a saved file can show."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from toolbench.core.coercion import data_frame_class
 from toolbench.display.escape import escape
 from toolbench.display.page import notice
 from toolbench.display.render import bundle, to_text
 from toolbench.display.tables import listing_html
 from toolbench.values import str_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Listing:
@@ -50,6 +54,14 @@ class Listing:
         if self.overview is not None:
             self.overview.noted(notes)
         return self
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return the rows as a DataFrame, each value with its type.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        return data_frame_class()(self.rows, columns=list(self.columns))
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -13,6 +13,7 @@ from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 # Their names are imported with their first use
 from toolbench import checks, evals, export, llm
+from toolbench.display.filter import help_line, text_of
 from toolbench.errors import did_you_mean
 from toolbench.evals.progress import ProgressLine
 from toolbench.files import write_named
@@ -36,6 +37,7 @@ from toolbench.magics.line import (
     count,
     quote_json,
     split,
+    words_with_quotes,
 )
 from toolbench.magics.table import Listing
 from toolbench.magics.tool_magics import OUT, YES, newest, tell_if_outdated
@@ -43,6 +45,7 @@ from toolbench.runs.history import ListedRuns, history
 from toolbench.runs.kernel import has_kernel
 from toolbench.runs.perform import perform
 from toolbench.runs.record import RunRecord
+from toolbench.runs.run_rows import RUN_KEYS
 from toolbench.values import clip
 from toolbench.widgets.live_view import announced
 from toolbench.wording import counted
@@ -66,6 +69,8 @@ class ToolsMagics(NotebookMagics):
     @answers_in_cell
     def tools(self, line: str) -> Any:
         """List tools, and more."""
+        if line.split()[:1] == ["history"]:
+            return TOOLS.run(self, words_with_quotes(line))
         return TOOLS.run(self, split(quote_json(line)))
 
     @line_magic
@@ -245,7 +250,7 @@ def _history(magics: ToolsMagics, options: Namespace) -> Any:
             msg = "--rerun N repeats one run: a count, a filter or --json has no meaning there."
             raise UsageError(msg)
         return _again(options.rerun)
-    most, words = _LAST, " ".join(options.filter)
+    most, words = _LAST, text_of(options.filter)
     if len(options.filter) == 1 and _COUNT.fullmatch(words):
         most, words = count(words), ""
     listed = ListedRuns(history(), most, words)
@@ -419,8 +424,9 @@ TOOLS = Family(
                 Argument(
                     "filter",
                     nargs="*",
+                    offers="filter",
                     metavar="FILTER",
-                    help=f"how many runs ({_LAST} by default), or words, tool:NAME, state:failed, ms>500, tokens>2000",
+                    help=f"how many runs ({_LAST} by default), or {help_line(RUN_KEYS)}",
                 ),
                 Argument("--json", action="store_true", help="as JSON"),
                 Argument("--rerun", type=int, metavar="N", help="run number N again"),

@@ -25,6 +25,7 @@ from rich.text import Text
 from toolbench.core.coercion import data_frame_class
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
+from toolbench.display.filter import Filter
 from toolbench.display.render import bundle, to_text
 from toolbench.display.tables import listing_html
 from toolbench.errors import ToolbenchError
@@ -32,7 +33,7 @@ from toolbench.files import open_unlinked
 from toolbench.runs.questions import Answer
 from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in
 from toolbench.runs.run import numbers
-from toolbench.runs.run_rows import HEADS, rows_of
+from toolbench.runs.run_rows import HEADS, RUN_KEYS, rows_of
 from toolbench.wording import listed
 
 if TYPE_CHECKING:
@@ -385,20 +386,24 @@ class RunHistory(Sequence[RunRecord]):
 
 
 class ListedRuns(list[RunRecord]):
-    """The last runs of a history, or those with some words in them: a table, newest first.
+    """The last runs of a history, or those that match a filter: a table, newest first.
 
     As a list it is oldest first, like the history itself. In a page with a kernel it is a
     `HistoryPanel`, in which a run can be opened, run again and compared.
 
     Attributes:
-        words: The words that each of the runs has.
+        words: The filter that each of the runs matches.
         notes: Sentences for below the table: what is not in it, and why.
     """
 
     def __init__(self, runs: RunHistory, count: int = _MAX_LINES, words: str = "") -> None:
-        """List the last *count* of *runs* that have all *words* in their tool, state, arguments or result."""
+        """List the last *count* of *runs* that match *words*, a filter (see `toolbench.display.filter`).
+
+        Raises:
+            FilterError: If *words* have a key that runs do not have.
+        """
         self.words = words
-        self._rows = list(islice(rows_of(runs[:], words), count))
+        self._rows = list(islice(rows_of(runs[:], Filter(words, RUN_KEYS).matches), count))
         super().__init__(row.record for row in reversed(self._rows))
         self.notes = list[str]()
         if not words:
@@ -409,7 +414,7 @@ class ListedRuns(list[RunRecord]):
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         if not self._rows and self.words:
-            return bundle(f"No run has {self.words!r}.")
+            return bundle(f"No run matches {self.words!r}.")
         if not self._rows:
             return bundle("No runs yet.")
         table = Table(box=SIMPLE_HEAD, pad_edge=False)

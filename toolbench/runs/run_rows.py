@@ -3,8 +3,7 @@
 All of it is shown as it was recorded, without secrets.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,13 +19,14 @@ from toolbench.values import clip, same_json
 
 HEADS = ("run", "time", "tool", "state", "arguments", "result")
 """The heads of a list of runs."""
+RUN_KEYS = ("run", "time", "tool", "state", "ms", "tokens", "arguments", "result")
+"""The keys of a run in a filter."""
 # Characters of one argument
 _LONGEST = 60
 # Characters of a cell
 _CELL = 200
 # Characters of the arguments in which a filter looks for words
 _SEARCHED = 2_000
-_LIMIT = re.compile(r"(ms|tokens)>(\d{1,9})")
 
 
 @dataclass(frozen=True)
@@ -70,39 +70,58 @@ class RunRow:
             parts = ["the same"]
         return shorten(visible(", ".join(parts)), _CELL)
 
-    def has(self, word: str) -> bool:
-        """Tell whether *word* of a filter, in small letters, is in the row, or `ms>500`, `tokens>2000` holds."""
-        limit = _LIMIT.fullmatch(word)
-        if limit is None:
-            return word in self._searched
-        amount = self.record.seconds * 1000
-        if limit[1] == "tokens":
-            amount = tokens_of(read_by_model(self.record.observation))
-        return amount > int(limit[2])
+    @property
+    def time(self) -> str:
+        """The time of day at which it began."""
+        return f"{self.record.started.astimezone():%H:%M:%S}"
+
+    def value(self, key: str) -> object:
+        """Return the value of one of `RUN_KEYS` for a filter; that of `tool` has its address too."""
+        record = self.record
+        match key:
+            case "run":
+                return record.id
+            case "tool":
+                return self.tool, str(record.address or self.tool)
+            case "ms":
+                return record.seconds * 1000
+            case "tokens":
+                return tokens_of(read_by_model(record.observation))
+            case "arguments":
+                return _arguments_line(record.arguments, limit=_SEARCHED)
+            case "result":
+                return record.result_line
+        return getattr(self, key)
 
     @cached_property
-    def _searched(self) -> str:
-        """The text in which a filter looks for its words: all cells, with `tool:` and `state:`."""
-        address = self.record.address or ""
-        heads = f"{self.record.id} tool:{self.tool} tool:{address} state:{self.state}"
-        arguments = _arguments_line(self.record.arguments, limit=_SEARCHED)
-        return f"{heads} {arguments} {self.record.result_line}".lower()
+    def searched(self) -> str:
+        """The text in which a filter looks for its words: all cells, with all arguments."""
+        cells = map(self.value, ("run", "time", "tool", "state", "arguments", "result"))
+        return " ".join(map(str, cells))
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The cells below `HEADS`, for a page without a kernel."""
-        when = f"{self.record.started.astimezone():%H:%M:%S}"
         state = f"{self.state}, {self.record.time_taken}"
-        return str(self.record.id), when, self.tool, state, self.arguments, self.record.result_line
+        return (
+            str(self.record.id),
+            self.time,
+            self.tool,
+            state,
+            self.arguments,
+            self.record.result_line,
+        )
 
 
-def rows_of(records: Sequence[RunRecord], words: str = "") -> Iterator[RunRow]:
-    """Yield the rows of those of *records*, the oldest first, that have all *words*; the newest first."""
-    wanted, above = words.lower().split(), None
+def rows_of(
+    records: Sequence[RunRecord], is_shown: Callable[[RunRow], bool] = lambda row: True
+) -> Iterator[RunRow]:
+    """Yield the rows of *records*, the oldest first, that are shown, as a filter says; the newest first."""
+    above = None
     names = _tool_names(records)
     for record, name in zip(reversed(records), reversed(names), strict=True):
         row = RunRow(record, name, above)
-        if all(map(row.has, wanted)):
+        if is_shown(row):
             above = record
             yield row
 

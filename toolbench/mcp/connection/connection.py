@@ -24,6 +24,7 @@ from toolbench.mcp.errors import (
     sentence,
 )
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.monitoring.traffic import ConnectionEnd
 from toolbench.redaction.logs import hide_in_logs_of
 from toolbench.runs.questions import without_presets
 from toolbench.values import not_in_json
@@ -80,6 +81,8 @@ class Connection:
         """The seconds in which the user was asked while it connected and listed."""
         self.ended_by_us = False
         """Whether the connection was alive when it was closed here: then the server did not end it."""
+        self.end = ConnectionEnd(entry.transport)
+        """What its messages in the traffic say of its end."""
         self.protocol_version = ""
         """The version of MCP that both sides speak; empty before the connection is open."""
         self._client: Any = None
@@ -99,7 +102,7 @@ class Connection:
         from toolbench.mcp.wire.transports import Tapped, transport_of  # noqa: PLC0415
 
         hide_in_logs_of(_LIBRARIES)
-        self._inbox.begin_connection(self._entry.transport, mode)
+        self._inbox.begin_connection(self._entry.transport, mode, self.end)
         self._transport = transport_of(self._entry, self._inbox)
         kind = partial(
             SdkSession,
@@ -128,6 +131,8 @@ class Connection:
         if self._client is None:
             return
         self.ended_by_us = self.ended_by_us or self.is_alive
+        # Of those that the server has ended it is known already
+        self.end.text = self.end.text or "it was disconnected"
         with anyio.move_on_after(_CLOSING), suppress(Exception):
             # Raises the error of a failed connect again
             await self._client.close()

@@ -526,6 +526,7 @@ class ReconnectingConnection:
             with anyio.move_on_after(_EXIT):
                 while connection.exit_code is None:
                     await anyio.sleep(0.01)
+        connection.end.note(connection.how_it_ended)
         return connection.broken(
             f"The connection to server {name!r} broke during the {what}. "
             f"The next {what} connects again.",

@@ -21,6 +21,10 @@ LEVELS = (
 )
 """MCP's levels, the least severe first. Source: RFC 5424."""
 
+LOG_KEYS = ("level", "logger")
+"""The keys of a message in a filter; levels compare: `level>=warning`."""
+LOG_ORDERS = {"level": LEVELS}
+
 # Characters of one message
 _LONGEST = 10_000
 # Characters of a level or a logger
@@ -42,6 +46,19 @@ class LogEntry:
         if self.logger:
             origin += f" {self.logger}"
         return f"{origin}: {self.text}"
+
+    @property
+    def searched(self) -> str:
+        """The text in which a filter looks for its words."""
+        return str(self)
+
+    def value(self, key: str) -> str:
+        """Return the value of one of `LOG_KEYS` for a filter; an unknown level counts as `info`."""
+        if key == "logger":
+            return self.logger
+        if self.level.lower() not in LEVELS:
+            return "info"
+        return self.level
 
 
 class ServerLog:
@@ -81,11 +98,6 @@ class ServerLog:
         """
         self.on_level(level)
 
-    def at_least(self, level: str) -> list[LogEntry]:
-        """Return the messages of *level* or worse; an unknown level counts as `info`."""
-        least = _rank(level)
-        return [entry for entry in self if _rank(entry.level) >= least]
-
     def add(self, params: Mapping[str, Any]) -> None:
         """Keep the message in *params* of `notifications/message`, in which secrets are hidden."""
         text = _text_of(params.get("data"))
@@ -113,9 +125,3 @@ def _text_of(data: Any) -> str:
     if isinstance(data, str):
         return data
     return to_json(data, fallback=str).decode()
-
-
-def _rank(level: str) -> int:
-    if level not in LEVELS:
-        level = "info"
-    return LEVELS.index(level)

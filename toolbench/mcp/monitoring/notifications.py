@@ -28,7 +28,7 @@ from toolbench.mcp.elicitation import (
 from toolbench.mcp.monitoring.changes import Changes
 from toolbench.mcp.monitoring.log import ServerLog
 from toolbench.mcp.monitoring.stderr import StderrTail
-from toolbench.mcp.monitoring.traffic import Traffic
+from toolbench.mcp.monitoring.traffic import ConnectionEnd, Traffic
 from toolbench.mcp.recording.recorder import Opening, ServerRecorder
 from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.known import remembered
@@ -96,10 +96,12 @@ class Inbox:
         """Whether the server did not answer `server/discover` in time."""
         self.opening = Opening()
         """The opening of the present connection, for a recording that begins later."""
+        self.connection = ConnectionEnd("")
+        """What is known of the end of the present connection; its messages have it."""
 
-    def begin_connection(self, transport: str, mode: str) -> None:
+    def begin_connection(self, transport: str, mode: str, connection: ConnectionEnd) -> None:
         """Keep the messages that open a new connection, in place of those of the last one."""
-        self.opening = Opening(transport, mode)
+        self.opening, self.connection = Opening(transport, mode), connection
         if self.recorder is not None:
             self.recorder.connected(transport, mode)
 

@@ -7,24 +7,48 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from threading import Lock
 from time import time
 from typing import Any, Literal
 
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
-from toolbench.wording import counted, duration
+from toolbench.wording import counted, duration, time_of_day
 
 Direction = Literal["sent", "received"]
 Kind = Literal["request", "response", "error", "refusal", "notification", "noise"]
 _ARROWS = {"sent": "→", "received": "←"}
 _OTHER: dict[Direction, Direction] = {"sent": "received", "received": "sent"}
 
+# A request that is answered when its stream of updates ends
+_STREAM = "subscriptions/listen"
+_CANCELLED = "notifications/cancelled"
 # What we ask each server at first; only those of the newer protocol know it
 _PROBE = "server/discover"
 
+TRAFFIC_KEYS = ("time", "tool", "method", "ms", "state", "direction", "kind")
+"""The keys of an exchange in a filter."""
+
 # Characters of one message; a longer one is cut in the middle
 _KEPT_TEXT = 100_000
+
+
+@dataclass(eq=False)
+class ConnectionEnd:
+    """Whether one connection to a server has ended, and how. Its messages have it."""
+
+    transport: str
+    text: str = ""
+    """How it ended; empty while it is open."""
+
+    def note(self, how: str = "") -> None:
+        """Note that the server ended it; *how*, an exit code in brackets, is known later than that."""
+        if how or not self.text:
+            what = "the connection"
+            if self.transport == "stdio":
+                what = "the process"
+            self.text = f"{what} ended{how}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +76,8 @@ class Message:
     """The JSON text; a very long text is cut in the middle."""
     seconds: float | None = None
     """For an answer: the seconds since the request."""
+    connection: ConnectionEnd | None = None
+    """The end of its connection; None if it is not known."""
 
     @property
     def is_cut(self) -> bool:
@@ -151,6 +177,7 @@ class Traffic:
         kind: Kind,
         method: str = "",
         request_id: str | int | None = None,
+        connection: ConnectionEnd | None = None,
     ) -> Message:
         """Add one message and return it; if there are too many, remove the oldest messages."""
         now = time()
@@ -167,6 +194,7 @@ class Traffic:
             size=len(text),
             text=_cut(self.redactor.text(text)),
             seconds=seconds,
+            connection=connection,
         )
         with self._lock:
             self._messages.append(message)
@@ -212,6 +240,14 @@ _SUBJECTS = {
     "resources/unsubscribe": "uri",
 }
 """The parameter that names the subject of a request, by method."""
+_STATES: dict[Kind, str] = {
+    "request": "waiting",
+    "response": "ok",
+    "error": "error",
+    "noise": "error",
+    "refusal": "refused",
+    "notification": "",
+}
 # Characters of a subject or outcome
 _LONGEST = 200
 # Characters: a longer message is not parsed for a summary
@@ -220,25 +256,90 @@ _READ = 20_000
 
 @dataclass(eq=False)
 class Exchange:
-    """A message, with its answer if it is an answered request."""
+    """A message, with its answer if it is an answered request; or the beginning of a new connection."""
 
     message: Message
+    """The first message."""
     answer: Message | None = None
+    before: ConnectionEnd | None = None
+    """How the connection before ended, if this stands for a new one; else None."""
+    is_cancelled: bool = False
+    """Whether the side that sent the request has cancelled it."""
 
     @property
     def id(self) -> int:
-        """The number of the exchange's first message."""
+        """The number of the exchange's first message; below 0 for a new connection."""
+        if self.before is not None:
+            return -self.message.id
         return self.message.id
+
+    @property
+    def end(self) -> str:
+        """How the connection of a request ended that has no answer; empty for all others."""
+        connection = self.message.connection
+        if self.message.kind != "request" or self.answer is not None or connection is None:
+            return ""
+        return connection.text
 
     @property
     def is_failed(self) -> bool:
         """Whether the request or call failed, or the server wrote a line that is not a message."""
-        return (self.answer or self.message).kind in ("error", "noise")
+        return self.state == "error"
+
+    @property
+    def state(self) -> str:
+        """`ok`, `error`, `refused`, `waiting`, `cancelled`, `ended`, `reconnected`; or empty."""
+        if self.before is not None:
+            return "reconnected"
+        if self.end and self.message.method == _STREAM:
+            return "ended"
+        if self.end:
+            return "error"
+        if self.is_cancelled and self.answer is None:
+            return "cancelled"
+        return _STATES[(self.answer or self.message).kind]
+
+    @cached_property
+    def tool(self) -> str:
+        """The name of the tool that is called, on the server; empty for all but calls."""
+        if self.message.method != "tools/call":
+            return ""
+        return str(params_of(self.message).get("name", ""))
+
+    @property
+    def ms(self) -> float | None:
+        """The milliseconds until the answer; None without one."""
+        if self.answer is None or self.answer.seconds is None:
+            return None
+        return round(self.answer.seconds * 1000, 1)
+
+    @property
+    def searched(self) -> str:
+        """The text in which a filter looks for its words: that of both messages."""
+        texts = [self.state, self.outcome]
+        if self.before is None:
+            texts += [self.message.method, self.message.text]
+        if self.answer is not None:
+            texts.append(self.answer.text)
+        return "\n".join(texts)
+
+    def value(self, key: str) -> object:
+        """Return the value of one of `TRAFFIC_KEYS` for a filter."""
+        match key:
+            case "time":
+                return time_of_day(self.message.time)
+            case "method" | "direction" | "kind" if self.before is None:
+                return getattr(self.message, key)
+            case "tool" | "ms" | "state":
+                return getattr(self, key)
+        return ""
 
     @property
     def subject(self) -> str:
         """The method of the message, and for some methods a parameter, such as a tool's name."""
         message = self.message
+        if self.before is not None:
+            return "reconnected"
         if message.kind == "noise":
             return f"no message: {message.text}"[:_LONGEST]
         name = message.method or message.kind
@@ -256,6 +357,12 @@ class Exchange:
     def outcome(self) -> str:
         """The result of a request, in a few words; empty for other messages."""
         answer = self.answer
+        if self.before is not None:
+            return self.before.text
+        if self.end:
+            return f"{self.state}: {self.end}"
+        if answer is None and self.is_cancelled:
+            return "cancelled"
         if answer is None:
             if self.message.kind == "request":
                 return "no answer yet"
@@ -281,13 +388,33 @@ class Exchanges:
     def __init__(self) -> None:
         """Begin without messages."""
         self._open: dict[tuple[Direction, str], Exchange] = {}
+        # The latest connection, and all
+        self._connection: ConnectionEnd | None = None
+        self._connections = set[ConnectionEnd]()
 
     def add(self, messages: Iterable[Message]) -> list[Exchange]:
-        """Add new *messages*; return the new and the changed exchanges."""
+        """Add new *messages*; return the new and the changed exchanges, also those that end unanswered."""
         changed: dict[int, Exchange] = {}
         for message in messages:
+            before, now = self._connection, message.connection
+            # Answers of an older one may come between those of the new one
+            if now is not None and now not in self._connections:
+                self._connections.add(now)
+                self._connection = now
+                if before is not None:
+                    changed[-message.id] = Exchange(message, before=before)
             exchange = self._of(message)
             changed[exchange.id] = exchange
+            if message.method == _CANCELLED:
+                request_id = str(params_of(message).get("requestId"))
+                cancelled = self._open.get((message.direction, request_id))
+                if cancelled is not None:
+                    cancelled.is_cancelled = True
+                    changed[cancelled.id] = cancelled
+        for key, exchange in list(self._open.items()):
+            if exchange.end:
+                del self._open[key]
+                changed[exchange.id] = exchange
         return list(changed.values())
 
     def _of(self, message: Message) -> Exchange:

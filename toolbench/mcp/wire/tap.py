@@ -22,6 +22,7 @@ class _Stream:
     def __init__(self, inner: Any, inbox: Inbox) -> None:
         self._inner = inner
         self._inbox = inbox
+        self._connection = inbox.connection
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -32,6 +33,24 @@ class _Stream:
 
     async def __aexit__(self, *error: Any) -> Any:
         return await self._inner.__aexit__(*error)
+
+    def _note(self, direction: Direction, item: WrittenMessage) -> None:
+        inbox = self._inbox
+        kind, method = _kind_of(item.message)
+        entry = inbox.traffic.note(
+            direction,
+            item.text,
+            kind=kind,
+            method=method,
+            request_id=getattr(item.message, "id", None),
+            connection=self._connection,
+        )
+        if entry.method in OPENING:
+            inbox.opening.messages.append((direction, item))
+        if inbox.changes.listeners:
+            inbox.changes.note("traffic")
+        if inbox.recorder is not None:
+            inbox.recorder.message(direction, item, inbox.redactor)
 
 
 class TappedReader(_Stream):
@@ -53,6 +72,7 @@ class TappedReader(_Stream):
             try:
                 item = await receive()
             except (StopAsyncIteration, anyio.EndOfStream, anyio.ClosedResourceError):
+                self._connection.note()
                 self._inbox.changes.note("status")
                 if self._inbox.recorder is not None:
                     self._inbox.recorder.ended(None)
@@ -73,7 +93,7 @@ class TappedReader(_Stream):
             if isinstance(message, mcp_types.JSONRPCResponse) and "tools" in message.result:
                 # Before the list itself is kept
                 self._inbox.keep_secret(defaults_in(message.result["tools"]))
-            _note(self._inbox, "received", written(item))
+            self._note("received", written(item))
             return is_notification and self._inbox.take(message.method, message.params or {})
         except Exception as error:  # noqa: BLE001 - one odd message must not end the connection
             self._inbox.note_noise(f"{type(message).__name__}: {error}")
@@ -86,25 +106,8 @@ class TappedWriter(_Stream):
     async def send(self, item: SessionMessage) -> None:
         """Report *item* to the inbox, then send it."""
         item = written(item)
-        _note(self._inbox, "sent", item)
+        self._note("sent", item)
         await self._inner.send(item)
-
-
-def _note(inbox: Inbox, direction: Direction, item: WrittenMessage) -> None:
-    kind, method = _kind_of(item.message)
-    entry = inbox.traffic.note(
-        direction,
-        item.text,
-        kind=kind,
-        method=method,
-        request_id=getattr(item.message, "id", None),
-    )
-    if entry.method in OPENING:
-        inbox.opening.messages.append((direction, item))
-    if inbox.changes.listeners:
-        inbox.changes.note("traffic")
-    if inbox.recorder is not None:
-        inbox.recorder.message(direction, item, inbox.redactor)
 
 
 def _kind_of(message: Any) -> tuple[Kind, str]:

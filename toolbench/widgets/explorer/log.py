@@ -1,16 +1,16 @@
 """The tab of a server's MCP log, and of the stderr of its process."""
 
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from toolbench.display.ansi import on_page
 from toolbench.display.escape import Html, escape
-from toolbench.mcp.monitoring.log import LEVELS, LogEntry
+from toolbench.mcp.monitoring.log import LOG_KEYS, LOG_ORDERS, LogEntry
 from toolbench.mcp.server_session import MCPServerSession
 from toolbench.widgets.explorer.tabs import Lock, Pane
 from toolbench.widgets.kit.feed import Feed, line_html, text_html
+from toolbench.widgets.kit.filter_field import FilterField
 from toolbench.widgets.kit.parts import put
-from toolbench.wording import counted
+from toolbench.wording import counted, time_of_day
 
 _RED = on_page((190, 50, 60))
 _COLORS = {
@@ -25,7 +25,7 @@ _NOISE = "lines on stdout that are not messages"
 
 
 class LogPane(Pane):
-    """Two feeds: the MCP log from a chosen level up, and the lines on stderr."""
+    """Two feeds: the MCP log, which a filter narrows, and the lines on stderr."""
 
     title = "Log"
     hears: ClassVar[frozenset[str]] = frozenset({"log", "stderr", "status"})
@@ -35,12 +35,12 @@ class LogPane(Pane):
         super().__init__(session, lock)
         parts = self._parts
         self._seen_log = self._seen_stderr = 0
-        self._level = parts.chooser("From level", list(LEVELS))
+        self._filter = FilterField(parts, "Filter log", LOG_KEYS, orders=LOG_ORDERS)
         self._log = Feed(parts, nothing=_NOTHING)
         self._stderr = Feed(parts, nothing="Nothing on the process's stderr.")
         self._noise = parts.html()
-        self.on(self._level, self._restart)
-        log = [parts.html("<strong>MCP log</strong>"), self._level, self._log.widget]
+        self.on(self._filter.text, self._restart)
+        log = [parts.html("<strong>MCP log</strong>"), self._filter.widget, self._log.widget]
         stderr = [parts.html("<strong>stderr</strong>"), self._stderr.widget, self._noise]
         self.widget = parts.column(*log, *stderr)
         self.refresh()
@@ -48,10 +48,9 @@ class LogPane(Pane):
     def refresh(self) -> None:
         """Add the log entries and the lines on stderr that are new."""
         log, stderr = self.session.log, self.session.stderr
-        lasting = set(map(id, log.at_least(self._level.value)))
         before, self._seen_log = self._seen_log, log.total
         entries = _newest(log, self._seen_log - before)
-        self._log.add([_entry_html(entry) for entry in entries if id(entry) in lasting])
+        self._log.add([_entry_html(entry) for entry in entries if self._filter.matches(entry)])
         self._say_nothing()
         before, self._seen_stderr = self._seen_stderr, stderr.total
         lines = _newest(stderr, self._seen_stderr - before)
@@ -60,16 +59,16 @@ class LogPane(Pane):
 
     def _restart(self) -> None:
         self._seen_log = self.session.log.total
-        entries = self.session.log.at_least(self._level.value)
-        self._log.restart([_entry_html(entry) for entry in entries])
+        entries = filter(self._filter.matches, self.session.log)
+        self._log.restart(list(map(_entry_html, entries)))
         self._say_nothing()
 
     def _say_nothing(self) -> None:
-        """Say why the log is empty: nothing was logged, or nothing of the chosen level."""
-        below = len(self.session.log)
+        """Say why the log is empty: nothing was logged, or nothing that matches the filter."""
+        count = len(self.session.log)
         text = _NOTHING
-        if below:
-            text = f"Nothing at {self._level.value} or above; {counted(below, 'message')} below."
+        if count:
+            text = f"None of {counted(count, 'message')} matches."
         self._log.say_nothing(text)
 
     def _show_noise(self) -> None:
@@ -92,5 +91,5 @@ def _entry_html(entry: LogEntry) -> Html:
     text = text_html(entry.text)
     if entry.logger:
         text = Html(f"{escape(entry.logger)}: {text}")
-    time = f"{datetime.fromtimestamp(entry.time, UTC).astimezone():%H:%M:%S.%f}"[:-3]
+    time = time_of_day(entry.time)
     return line_html(Html(f'<span class="toolbench-dim">{time}</span> {level} {text}'))

@@ -11,11 +11,18 @@ from toolbench.display.css import CODE_FONT
 from toolbench.display.escape import Html, escape, on_one_line
 from toolbench.display.json_tree import json_html
 from toolbench.display.page import Card, Tone, cards_html, notice
-from toolbench.mcp.monitoring.traffic import Exchange, Exchanges, Message, params_of
+from toolbench.mcp.monitoring.traffic import (
+    TRAFFIC_KEYS,
+    Exchange,
+    Exchanges,
+    Message,
+    params_of,
+)
 from toolbench.mcp.server_session import ELSEWHERE, MCPServerSession
 from toolbench.redaction import MARK
 from toolbench.widgets.explorer.requests import Failure
 from toolbench.widgets.explorer.tabs import Lock, Pane
+from toolbench.widgets.kit.filter_field import FilterField
 from toolbench.widgets.kit.message_lines import Line, MessageLines
 from toolbench.widgets.kit.parts import put, show_if
 from toolbench.wording import counted, duration
@@ -23,14 +30,6 @@ from toolbench.wording import counted, duration
 CALL = "tools/call"
 """The method of a call of a tool."""
 _PROGRESS = "notifications/progress"
-_KINDS: dict[str, Callable[[Exchange], bool]] = {
-    "everything": lambda e: True,
-    "sent by us": lambda e: e.message.direction == "sent",
-    "sent by the server": lambda e: e.message.direction == "received",
-    "requests": lambda e: e.message.kind == "request",
-    "notifications": lambda e: e.message.kind == "notification",
-    "errors and noise": lambda e: e.is_failed,
-}
 
 
 class UseTool(Protocol):
@@ -65,13 +64,7 @@ class TrafficPane(Pane):
         self._read = 0
         self._exchanges = Exchanges()
         self._all: dict[int, Exchange] = {}
-        self._kind = parts.chooser("Show", list(_KINDS))
-        self._text = parts.make(
-            w.Text,
-            "toolbench-field",
-            description="Containing",
-            placeholder="Filter messages",
-        )
+        self._filter = FilterField(parts, "Filter messages", TRAFFIC_KEYS)
         nothing = "No message matches."
         if tool:
             nothing = "No message of its calls."
@@ -86,27 +79,28 @@ class TrafficPane(Pane):
         self._number = self._lines.number
         close = partial(self._number.set_trait, "value", "")
         self._opened = OpenMessage(session, lock, use_tool, close)
-        self.on(self._kind, self._restart)
-        self.on(self._text, self._restart)
+        self.on(self._filter.text, self._restart)
         self.on(self._number, self._open)
         self.widget = parts.column(
-            parts.row(self._kind, self._text, kind="toolbench-filters"),
+            self._filter.widget,
             self._lines.widget,
             self._opened.widget,
         )
         self.refresh()
 
     def refresh(self) -> None:
-        """Add the new messages."""
+        """Add the new messages, and say of which requests the connection has ended."""
         traffic = self.session.traffic
         new = [m for m in traffic if m.id > self._read]
-        if not new:
+        found = self._exchanges.add(new)
+        if new:
+            self._read = new[-1].id
+        changed = [each for each in found if self._is_of_tool(each)]
+        if not changed:
             return
-        self._read = new[-1].id
-        changed = [each for each in self._exchanges.add(new) if self._is_of_tool(each)]
         self._all.update((exchange.id, exchange) for exchange in changed)
         self._forget_old(traffic[0].id)
-        self._lines.add(filter(self._fits, changed))
+        self._lines.add(filter(self._filter.matches, changed))
         if self._opened.exchange in changed:
             self._opened.refresh()
 
@@ -115,13 +109,13 @@ class TrafficPane(Pane):
         message = exchange.message
         if not self._tool:
             return True
+        if exchange.before is not None:
+            return False
         if message.method == _PROGRESS:
             return params_of(message).get("progressToken") in self._progress_tokens
-        params: dict[str, Any] = {}
-        if message.method == CALL:
-            params = params_of(message)
-        if params.get("name") != self._tool:
+        if exchange.tool != self._tool:
             return False
+        params = params_of(message)
         meta = params.get("_meta")
         if isinstance(meta, dict):
             self._progress_tokens.append(meta.get("progressToken"))
@@ -146,16 +140,7 @@ class TrafficPane(Pane):
         return f" ({len(session.traffic):,})"
 
     def _restart(self) -> None:
-        self._lines.restart(list(filter(self._fits, self._all.values())))
-
-    def _fits(self, exchange: Exchange) -> bool:
-        if not _KINDS[self._kind.value](exchange):
-            return False
-        words = self._text.value.strip().lower()
-        return not words or any(
-            words in message.method.lower() or words in message.text.lower()
-            for message in _messages_of(exchange)
-        )
+        self._lines.restart(list(filter(self._filter.matches, self._all.values())))
 
     def _open(self) -> None:
         number = self._number.value.strip().lstrip("#")

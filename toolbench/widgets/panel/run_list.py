@@ -18,7 +18,8 @@ from toolbench.display.escape import Html, escape
 from toolbench.display.objects import call_html
 from toolbench.display.page import Card, cards_html, notice
 from toolbench.runs.record import RunRecord, state_words
-from toolbench.runs.run_rows import RunRow, rows_of
+from toolbench.runs.run_rows import RUN_KEYS, RunRow, rows_of
+from toolbench.widgets.kit.filter_field import FilterField
 from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
 from toolbench.widgets.panel.comparison import value_of
 
@@ -76,22 +77,13 @@ class RunList:
             run_again: Runs a record again.
             save: Saves the arguments of a record as an example; None if there is no place for that.
             check: Saves a record as a check; None as above.
-            words: The words in the filter at first.
+            words: The filter at first.
             has_tools: Whether the runs are of several tools.
         """
         self._lock, self._all = lock, runs
         self._rows: list[RunRow] = []
         self._is_filling = self._is_chosen = False
-        self._filter = parts.make(
-            w.Text,
-            "toolbench-field",
-            "toolbench-search",
-            description="Filter",
-            placeholder="Filter runs: words, state:failed",
-            value=words,
-        )
-        if has_tools:
-            self._filter.placeholder += ", tool:name"
+        self._filter = FilterField(parts, "Filter", RUN_KEYS, value=words)
         self.chooser = parts.chooser("Run", [])
         self._table = parts.drawn(Runs, "runs", self.chooser, has_tools=has_tools)
         self._rest = parts.html()
@@ -108,9 +100,14 @@ class RunList:
             self._buttons.append(parts.button("Save as check", lambda: self._act(check)))
         buttons = parts.row(*self._buttons, self._hint)
         self.widget = parts.column(
-            self._filter, self._table, self._rest, buttons, self._detail, kind="toolbench-runs"
+            self._filter.widget,
+            self._table,
+            self._rest,
+            buttons,
+            self._detail,
+            kind="toolbench-runs",
         )
-        self._filter.observe(lambda _: self.follow(), "value")
+        self._filter.text.observe(lambda _: self.follow(), "value")
         self.chooser.observe(lambda _: self._chosen(), "value")
         on_pick(self._table, self.pick)
         self._table.on_msg(lambda _, content, buffers: self._hear(content))
@@ -134,7 +131,7 @@ class RunList:
     def _fill(self, picked: str) -> None:
         """List the runs that the filter finds, and open the one with the key *picked*, or the newest."""
         records = self._all()
-        found = rows_of(records, self._filter.value)
+        found = rows_of(records, self._filter.matches)
         self._rows = list(islice(found, MAX_RUNS))
         rest = sum(1 for _ in found)
         keys = [row.key for row in self._rows]
@@ -155,7 +152,7 @@ class RunList:
                 self.chooser.value = picked or None
         finally:
             self._is_filling = False
-        show_if(self._filter, is_shown=len(records) > 1)
+        show_if(self._filter.widget, is_shown=len(records) > 1 or self._filter.text.value != "")
         note = ""
         if rest:
             note = f'<span class="toolbench-narrow">{rest:,} more: type to narrow the list</span>'
@@ -230,7 +227,7 @@ class RunList:
         if record is None:
             words = "No runs yet."
             if is_any:
-                words = "No run has these words."
+                words = "No run matches the filter."
             put(self._detail, notice(words, "neutral"))
         elif len(compared) == 2 and compared[0] is not None and compared[1] is not None:
             put(self._detail, compared_html(compared[0], compared[1]))

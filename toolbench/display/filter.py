@@ -1,0 +1,217 @@
+"""The language of every filter: of runs, tables, reports, messages and logs.
+
+    tool:lend method:tools/call error ms>500 "not found"
+
+A row is shown if all terms hold: words and quoted phrases that are in its text, and conditions on its
+keys. `error`, `failed` and `ok` are states, where rows have one. The page has the same language
+(`frontend/src/rowfilter.ts`), for tables without a kernel.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from operator import eq, ge, gt, le, lt
+from typing import Any
+
+from toolbench.display.caps import shorten
+from toolbench.display.cells import is_missing
+from toolbench.display.escape import on_one_line
+from toolbench.errors import FilterError, did_you_mean
+from toolbench.values import number_in, str_of
+from toolbench.wording import listed
+
+LANGUAGE = 'words, "a phrase", error, key:text, key=1, key>5'
+"""The language in a line."""
+PLACEHOLDER = f"Filter: {LANGUAGE}"
+"""What stands in an empty field."""
+STATE = "state"
+"""The key of rows that have a state."""
+STATES = {
+    "ok": re.compile(r"(ok|succeeded|passed)\b"),
+    "error": re.compile(r"(error|failed)\b"),
+    "failed": re.compile(r"(error|failed)\b"),
+}
+"""What the state of a row begins with, by the word of a filter."""
+# Characters of a filter, and of a term in a message
+_LONGEST, _SHOWN = 1_000, 60
+# Keys in a message
+_MOST = 30
+_TERM = re.compile(r'"([^"]*)"|((?:[^\s"]|"[^"]*")+)')
+_CONDITION = re.compile(r"(.+?)(:|!=|>=|<=|=|>|<)(.*)", re.DOTALL)
+# Not `12:30`
+_KEY = re.compile(r"[^\W\d][\w.-]*")
+SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
+"""The functions of signs, with the value of a row on their left."""
+_FROM_RIGHT: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": lt, "<": gt, ">=": le, "<=": ge}
+_DIGITS = frozenset("0123456789-.")
+# As `wording.duration` writes it
+_TIME = re.compile(r"(?:([\d,]+) min )?(\d+(?:\.\d+)?) (ms|s)", re.ASCII)
+_UNITS = {"ms": 0.001, "s": 1}
+
+
+def help_line(keys: Iterable[str]) -> str:
+    """Return the language in a line, with the *keys* of the rows."""
+    return f"{LANGUAGE}; keys: {', '.join(keys)}"
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a filter."""
+
+    key: str
+    """The key whose value is compared; empty for a word, which is in the text of a row."""
+    sign: str
+    """`:` (holds), `=`, `!=`, `>`, `<`, `>=` or `<=`."""
+    value: str
+    """What it is compared with, in small letters."""
+    order: Sequence[str] = ()
+    """The values of the key from the least to the greatest, if they are such words."""
+
+    @cached_property
+    def limit(self) -> int | float | None:
+        """The number that is compared; None if the value is no number."""
+        return number_in(self.value)
+
+    @cached_property
+    def equal(self) -> "Term":
+        """The term with the sign `=`, of which `!=` is the opposite."""
+        return replace(self, sign="=")
+
+    @cached_property
+    def fits_text(self) -> Callable[[str], Any]:
+        """What tells whether a text, in small letters, compares so. The sign is neither `:` nor `!=`."""
+        if self.key == STATE and self.value in STATES and self.sign == "=":
+            return STATES[self.value].match
+        return partial(_FROM_RIGHT[self.sign], self.value)
+
+    def fits(self, own: object, cell: str) -> bool:
+        """Tell whether *own*, the value of a row, compares so. *cell* is its text, in small letters.
+
+        Numbers are compared as numbers; with a value that is no number, texts are compared.
+        """
+        if self.sign == "!=":
+            return not self.equal.fits(own, cell)
+        if self.sign == ":":
+            return self.value in cell
+        if self.value in self.order and cell in self.order:
+            ranks = self.order.index(cell), self.order.index(self.value)
+            return bool(SIGNS[self.sign](*ranks))
+        if self.limit is None:
+            # What is missing has no order
+            return bool(self.fits_text(cell)) and (self.sign == "=" or not is_missing(own))
+        number = number_of(own, cell)
+        if number is None:
+            return self.sign == "=" and cell == self.value
+        return bool(SIGNS[self.sign](number, self.limit))
+
+
+class Filter:
+    """What a user typed to filter rows, for rows with these keys.
+
+    Example:
+        ```python
+        only = Filter("tool:lend error ms>500", ("tool", "state", "ms"))
+        shown = [row for row in rows if only.matches(row)]
+        ```
+    """
+
+    def __init__(
+        self, text: str, keys: Iterable[str], orders: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """Read *text*.
+
+        Args:
+            text: What the user typed. An empty text matches every row.
+            keys: The keys of the rows.
+            orders: By a key, its values from the least to the greatest, as the levels of a log.
+
+        Raises:
+            FilterError: If it has a key that the rows do not have.
+        """
+        self._keys = [plain(key) for key in keys if key]
+        self._orders = orders or {}
+        self.terms = [self._term(*found) for found in _TERM.findall(text[:_LONGEST])]
+        """All of these must hold."""
+
+    def _term(self, phrase: str, word: str) -> Term:
+        condition = _CONDITION.fullmatch(word)
+        if condition:
+            name, sign, value = condition.groups()
+            key = plain(name)
+            if key in self._keys:
+                value = value.replace('"', "").lower()
+                if key == STATE and value in STATES and sign == ":":
+                    sign = "="
+                return Term(key, sign, value, self._orders.get(key, ()))
+            # The text of an address is no condition
+            if _KEY.fullmatch(name) and not value.startswith("//"):
+                raise FilterError(self._unknown(name, word))
+        if word.lower() in STATES and STATE in self._keys:
+            return Term(STATE, "=", word.lower())
+        return Term("", ":", (phrase or word).lower())
+
+    def _unknown(self, name: str, word: str) -> str:
+        keys = "These rows have no keys."
+        if self._keys:
+            keys = f"Keys: {listed(self._keys, _MOST)}."
+        near = did_you_mean(name, self._keys)
+        shown = shorten(on_one_line(word.replace('"', "")), _SHOWN)
+        return (
+            f"No key is called {shorten(on_one_line(name), _SHOWN)!r}.{near} {keys} "
+            f'To find the text itself, put it in quotes: "{shown}"'
+        )
+
+    def matches(self, row: Any) -> bool:
+        """Tell whether *row* has all terms.
+
+        *row* is a string, or an object with its text in `searched`, whose method `value` returns the
+        value of a key; a tuple has several, of which one has to compare so.
+        """
+        return all(_holds(term, row) for term in self.terms)
+
+
+def _holds(term: Term, row: Any) -> bool:
+    if not term.key:
+        text = row
+        if not isinstance(row, str):
+            text = row.searched
+        return term.value in text.lower()
+    values = row.value(term.key)
+    if not isinstance(values, tuple):
+        values = (values,)
+    return any(term.fits(value, _text(value).lower()) for value in values)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return str_of(value)
+
+
+def number_of(own: object, cell: str) -> int | float | None:
+    """Return the number that a value is, or that its *cell* writes; None if it is none."""
+    if isinstance(own, int | float) and not isinstance(own, bool):
+        return own
+    if cell[:1] not in _DIGITS:
+        return None
+    time = _TIME.fullmatch(cell)
+    if time is None:
+        return number_in(cell)
+    minutes, rest, unit = time.groups(default="0")
+    return 60 * int(minutes.replace(",", "")) + float(rest) * _UNITS[unit]
+
+
+def plain(name: str) -> str:
+    """Return the key for a column called *name*: in small letters, `_` for a space."""
+    return re.sub(r"\s+", "_", name.strip().lower())
+
+
+def text_of(words: Sequence[str]) -> str:
+    """Return *words* of a line as a filter: a word with spaces, which was quoted there, is a phrase."""
+    terms = []
+    for word in words:
+        if '"' not in word and len(word.split()) > 1:
+            word = f'"{word}"'
+        terms.append(word)
+    return " ".join(terms)
