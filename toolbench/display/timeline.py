@@ -5,7 +5,7 @@ and its end. The stores that have them make the spans when somebody looks: `span
 `spans_of_session`, `spans_of_conversation`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import ceil
@@ -200,10 +200,25 @@ class Timeline:
         filter: The words by which they were chosen; empty: all.
     """
 
-    def __init__(self, spans: Iterable[Span], filter: str = "") -> None:
-        """Order *spans*, which *filter* has chosen."""
-        self.spans = tuple(sorted(spans, key=lambda span: span.start))
+    def __init__(
+        self,
+        spans: Iterable[Span] | None = None,
+        filter: str = "",
+        *,
+        source: Callable[[], Iterable[Span]] | None = None,
+    ) -> None:
+        """Order *spans*.
+
+        Args:
+            spans: The spans; those of *source* if left out.
+            filter: The words by which they were chosen.
+            source: Returns all spans, with those of later; see `latest`.
+        """
+        if spans is None and source is not None:
+            spans = source()
+        self.spans = tuple(sorted(spans or (), key=lambda span: span.start))
         self.filter = filter
+        self._source = source
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -218,7 +233,13 @@ class Timeline:
         """Return the timeline of the spans that match *filter*."""
         words = filter.lower().split()
         chosen = [s for s in self.spans if all(word in s.searched.lower() for word in words)]
-        return Timeline(chosen, filter)
+        return Timeline(chosen, f"{self.filter} {filter}".strip(), source=self._source)
+
+    def latest(self) -> "Timeline":
+        """Return the timeline with what has happened since; this one if nothing can tell."""
+        if self._source is None:
+            return self
+        return Timeline(source=self._source).of(self.filter)
 
     def by_tool(self) -> list[ToolTimes]:
         """Return what each tool and each model took, the one with the most time first.

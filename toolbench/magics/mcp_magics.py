@@ -15,7 +15,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.jsonschema.node import read
-from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time
+from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time, mcp_timeline
 from toolbench.magics.call_arguments import fill_in, from_words
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
@@ -377,6 +377,7 @@ MCP = Family(
                 ),
             ),
         ),
+        **mcp_timeline.COMMANDS,
         "review": Command("its tools, tokens, risks and lint findings", _review, (SERVER,)),
         **mcp_over_time.COMMANDS,
         "tasks": Command("the tasks that calls of this session started", _tasks, (SERVER,)),
@@ -425,6 +426,7 @@ MCP = Family(
         "%mcp explore time",
         "%mcp prompt notes summarize topic=ships",
         "%mcp log time --stderr",
+        "%mcp timeline time failed",
         "%mcp serve                      the tools of this notebook, to agents",
     ),
 )

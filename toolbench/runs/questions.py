@@ -214,6 +214,16 @@ def _word(value: Any) -> str:
     return json.dumps(plain(value))
 
 
+@dataclass
+class Wait:
+    """A question of a run, and when the run waited for its answer: seconds since the epoch."""
+
+    question: str
+    began: float
+    ended: float | None = None
+    """None while there is no answer."""
+
+
 Asker = Callable[[Question], Answer]
 
 

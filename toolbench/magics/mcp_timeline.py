@@ -1,0 +1,72 @@
+"""%mcp timeline: when everything happened in this session."""
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolbench.display.timeline import Span, Timeline
+from toolbench.magics.commands import Argument, Command
+from toolbench.mcp.monitoring.spans import spans_of_session
+from toolbench.runs.history import history
+from toolbench.runs.record import BEGAN
+
+if TYPE_CHECKING:
+    from toolbench.agent.conversation import Conversation
+    from toolbench.magics.mcp_magics import MCPMagics
+
+
+def _timeline(magics: "MCPMagics", options: Namespace) -> Timeline:
+    words, only = list(options.words), ""
+    if words and words[0] in magics.client.known:
+        only = words.pop(0)
+    return Timeline(source=partial(_spans, magics, only)).of(" ".join(words))
+
+
+def _spans(magics: "MCPMagics", only: str) -> Iterator[Span]:
+    """Yield what happened in this session; with *only*, a server, there and in the runs of its tools."""
+    # Those of loaded files are older
+    for span in _all_spans(magics):
+        if span.start >= BEGAN and only in ("", span.server):
+            yield span
+
+
+def _all_spans(magics: "MCPMagics") -> Iterable[Span]:
+    spans = history().spans()
+    for session in magics.client.known.values():
+        spans += spans_of_session(session)
+    for conversation in _conversations(magics.namespace):
+        from toolbench.agent.spans import answers_of  # noqa: PLC0415 - a chat has imported the agent
+
+        spans += answers_of(conversation)
+    return spans
+
+
+def _conversations(namespace: Mapping[str, Any]) -> "list[Conversation]":
+    """Return the conversations in the variables of *namespace* in which a model takes part, each once."""
+    found = {}
+    for value in list(namespace.values()):
+        # By name: to import the class would import the agent
+        place = type(value).__module__, type(value).__name__
+        if place == ("toolbench.agent.conversation", "Conversation") and value.agent is not None:
+            found[id(value)] = value
+    return list(found.values())
+
+
+COMMANDS = {
+    "timeline": Command(
+        "when everything happened: runs, messages, questions, answers of models",
+        _timeline,
+        (
+            Argument(
+                "words",
+                nargs="*",
+                default=[],
+                offers="server",
+                metavar="WORD",
+                help="NAME of one server if it comes first, and a filter",
+            ),
+        ),
+    ),
+}
+"""The command of `%mcp` that shows the timeline."""
