@@ -1,4 +1,4 @@
-"""The answers of a model, and the calls of a conversation, as spans of a timeline."""
+"""The answers of a model in a conversation as spans of a timeline."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,12 +12,11 @@ from toolbench.agent.events import (
     AgentErrorEvent,
     Event,
     MessageEvent,
-    ObservationEvent,
     begins_answer,
 )
-from toolbench.core.tool_names import ToolAddress
-from toolbench.display.timeline import MODEL, RUNS, Span, State
+from toolbench.display.timeline import MODEL, Span, State
 from toolbench.llm.models import Usage
+from toolbench.runs.history import history
 
 if TYPE_CHECKING:
     from toolbench.agent.conversation import Conversation
@@ -59,35 +58,10 @@ def answers_of(conversation: "Conversation") -> Iterator[Span]:
         yield Span(MODEL, "answer", sender.model.name, asked, time(), "open")
 
 
-def calls_of(conversation: "Conversation") -> Iterator[Span]:
-    """Yield the spans of the calls of *conversation*, as it keeps them; those of `history()` know more."""
-    log = conversation.agent_state.log.after(0)
-    addresses = dict[int, ToolAddress]()
-    for event in log:
-        if isinstance(event, ActionEvent) and event.tool_call.tool is not None:
-            addresses[event.id] = ToolAddress.of(event.tool_call.tool)
-        if not isinstance(event, ObservationEvent) or event.by_hand:
-            continue
-        end, key = event.at.timestamp(), f"event:{event.id}"
-        if event.run_id is not None:
-            key = f"run:{event.run_id}"
-        state: State = "ok"
-        if event.observation.is_error or event.stopped:
-            state = "failed"
-        address = addresses.get(event.action_id or 0, ToolAddress("", event.tool_name))
-        yield Span(
-            RUNS,
-            "run",
-            event.tool_name,
-            end - event.seconds - event.waited,
-            end,
-            state,
-            text=event.stopped,
-            key=key,
-            tool=address.name,
-            server=address.server,
-            waited=event.waited,
-        )
+def spans_of_conversation(conversation: "Conversation") -> Iterator[Span]:
+    """Yield the spans of the model's answers in *conversation*, of the runs of its calls and their questions."""
+    yield from answers_of(conversation)
+    yield from history().spans(conversation)
 
 
 def _words(event: Event) -> str:

@@ -473,7 +473,8 @@ class _Picture:
         title = f"<title>{escape(span.description)}</title>"
         self._shapes[span.state].append(_shape(span.state, left, right, top, title))
         room = round(right - left)
-        if room >= _NAMED:
+        # Nobody could read it on the hatching
+        if room >= _NAMED and span.state != "waiting":
             name = escape(shorten(on_one_line(span.name), (room - 8) // _LETTER))
             self._names.append(
                 f'<text x="{left + 4}" y="{top + _ROW - 4}" pointer-events="none">{name}</text>'

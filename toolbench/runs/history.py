@@ -229,11 +229,22 @@ class RunHistory(Sequence[RunRecord]):
             self._running.add(run)
         return partial(self._running.discard, run)
 
-    def spans(self) -> list[Span]:
-        """Return the spans of all runs and their questions, also of those that go on."""
+    def spans(self, conversation: Any = None) -> list[Span]:
+        """Return the spans of the runs and their questions, also of runs that go on.
+
+        Args:
+            conversation: The conversation whose calls they are; None: all runs.
+        """
         with self._lock:
             running = list(self._running)
-        return [*spans_of_runs(self, running)]
+        if conversation is None:
+            return list(spans_of_runs(self, running))
+        return list(
+            spans_of_runs(
+                (record for record in self if record.conversation is conversation),
+                (run for run in running if run.conversation is conversation),
+            )
+        )
 
     def timeline(self) -> Timeline:
         """Return when each run worked and waited for you: a picture, with a table by tool.

@@ -12,9 +12,11 @@ from toolbench.values import clip
 if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
 
+_OPENING = ("initialize", "server/discover")
+# It stays open as long as the connection; how long that is says nothing
+_STREAM = "subscriptions/listen"
 _KINDS: dict[str, Kind] = {
-    "initialize": "connection",
-    "server/discover": "connection",
+    **dict.fromkeys((*_OPENING, _STREAM), "connection"),
     "notifications/progress": "progress",
     "notifications/message": "log",
 }
@@ -25,29 +27,35 @@ _LONGEST = 500
 def spans_of_session(session: "MCPServerSession") -> Iterator[Span]:
     """Yield the spans of what *session* sent and received, and of the lines on the server's stderr."""
     exchanges = paired(session.traffic)
-    ends = _cancelled(exchanges)
+    ends = _ends(exchanges, is_connected=session.is_connected)
     for exchange in exchanges:
-        message = exchange.message
-        end = ends.get((message.direction, str(message.request_id)))
-        yield _span(session, exchange, end)
+        yield _span(session.name, exchange, ends.get(exchange.id))
     lane = f"{session.name} received"
     for began, line in session.stderr.timed():
         text = STYLE.sub("", line)
         yield Span(lane, "stderr", "stderr", began, began, "ok", text=text, server=session.name)
 
 
-def _cancelled(exchanges: Sequence[Exchange]) -> dict[tuple[str, str], float]:
-    """Return when requests were cancelled, by their directions and ids: they get no answer."""
-    ends = dict[tuple[str, str], float]()
+def _ends(exchanges: Sequence[Exchange], *, is_connected: bool) -> dict[int, float]:
+    """Return when the requests ended that will get no answer: cancelled, or of a connection that is lost."""
+    ends, waiting = dict[int, float](), dict[tuple[str, str], Exchange]()
     for exchange in exchanges:
         message = exchange.message
-        if message.method == "notifications/cancelled":
+        if message.method in _OPENING:
+            ends |= {each.id: message.time for each in waiting.values()}
+            waiting.clear()
+        if message.kind == "request" and exchange.answer is None:
+            waiting[message.direction, str(message.request_id)] = exchange
+        elif message.method == "notifications/cancelled":
             key = message.direction, str(params_of(message).get("requestId"))
-            ends[key] = message.time
+            if key in waiting:
+                ends[waiting.pop(key).id] = message.time
+    if not is_connected:
+        ends |= {each.id: exchanges[-1].message.time for each in waiting.values()}
     return ends
 
 
-def _span(session: "MCPServerSession", exchange: Exchange, cancelled: float | None) -> Span:
+def _span(server: str, exchange: Exchange, cut: float | None) -> Span:
     message, params = exchange.message, dict[str, Any]()
     if message.method == "tools/call" or message.kind == "notification" or _asks(exchange):
         params = params_of(message)
@@ -58,18 +66,18 @@ def _span(session: "MCPServerSession", exchange: Exchange, cancelled: float | No
     kind: Kind = "request"
     if message.kind in ("notification", "noise"):
         kind = message.kind
-    end, state = _end(session, exchange, cancelled)
+    end, state = _end(exchange, cut)
     return Span(
-        f"{session.name} {message.direction}",
+        f"{server} {message.direction}",
         _KINDS.get(message.method, kind),
         name,
         message.time,
         end,
         state,
         text=text,
-        key=f"message:{session.name}:{message.id}",
+        key=f"message:{server}:{message.id}",
         tool=tool,
-        server=session.name,
+        server=server,
         method=message.method,
     )
 
@@ -79,25 +87,21 @@ def _asks(exchange: Exchange) -> bool:
     return exchange.message.method == "elicitation/create"
 
 
-def _end(
-    session: "MCPServerSession", exchange: Exchange, cancelled: float | None
-) -> tuple[float, State]:
-    """Return when *exchange* ended, and how."""
-    message, answer = exchange.message, exchange.answer
+def _end(exchange: Exchange, cut: float | None) -> tuple[float, State]:
+    """Return when *exchange* ended, and how; it was *cut* off then."""
+    last = exchange.answer or exchange.message
     if exchange.is_failed:
-        return (answer or message).time, "failed"
-    if answer is not None or message.kind != "request":
-        state: State = "ok"
-        if _asks(exchange):
-            state = "waiting"
-        return (answer or message).time, state
-    if cancelled is not None:
-        return cancelled, "failed"
-    if not session.is_connected:
-        return message.time, "failed"
+        return last.time, "failed"
+    if cut is not None and exchange.message.method != _STREAM:
+        return cut, "failed"
+    state: State = "open"
     if _asks(exchange):
-        return time(), "waiting"
-    return time(), "open"
+        state = "waiting"
+    if last.kind == "request" and exchange.message.method != _STREAM:
+        return time(), state
+    if state == "open":
+        state = "ok"
+    return last.time, state
 
 
 def _said(params: dict[str, Any]) -> str:
