@@ -235,6 +235,11 @@ class Timeline:
         chosen = [s for s in self.spans if all(word in s.searched.lower() for word in words)]
         return Timeline(chosen, f"{self.filter} {filter}".strip(), source=self._source)
 
+    def before(self, span: Span, count: int = _LONGEST) -> "Timeline":
+        """Return the last *count* spans that began before *span*, with *span* itself."""
+        earlier = [each for each in self.spans if each.start < span.start]
+        return Timeline([*earlier[-count:], span])
+
     def latest(self) -> "Timeline":
         """Return the timeline with what has happened since; this one if nothing can tell."""
         if self._source is None:
