@@ -72,6 +72,7 @@ def test_the_picture_is_xml_that_only_shows(hostile):
     root = picture_of(Timeline(spans))
     assert {each.tag.removeprefix(SVG) for each in root.iter()} <= {
         "svg",
+        "style",
         "g",
         "rect",
         "path",

@@ -416,6 +416,10 @@ _WORDS: dict[State, str] = {
 }
 
 
+# A file of its own has no page whose colour it could take; in a page, the rule is for nothing
+_FILE = "<style>svg:root{color-scheme:light dark;color:CanvasText!important}</style>"
+
+
 class _Picture:
     """Draws one timeline. Places are pixels, rounded, so that equal timelines give equal pictures."""
 
@@ -440,13 +444,12 @@ class _Picture:
             if drawn:
                 shapes += f"<g {_look(state)}>{''.join(drawn)}</g>"
         height = self._top + _FOOT
-        # CanvasText of the page's colour scheme, if the picture is a file of its own
-        style = f"{TEXT_FONT};font-size:11px;{TEXT_COLOR};color-scheme:light dark"
+        style = f"{TEXT_FONT};font-size:11px;{TEXT_COLOR}"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {NO_MATHS} role="img" width="{self._width}" '
             f'height="{height}" viewBox="0 0 {self._width} {height}" style="{escape(style)}" '
             f'aria-label="{escape(f"Timeline: {self._timeline.summary}")}" fill="currentColor">'
-            f"{ticks}{shapes}{''.join(self._names)}{self._legend()}</svg>"
+            f"{_FILE}{ticks}{shapes}{''.join(self._names)}{self._legend()}</svg>"
         )
 
     def _x(self, time: float) -> float:
