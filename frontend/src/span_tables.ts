@@ -66,7 +66,10 @@ function byTool({ spans, begin, end }: Shown): HTMLElement[] {
   });
   if (cells.length === 0) return [];
   const heads = ["Tool or model", "Calls", "Failed", "p50", "p95", "Waited for you", "Tokens", "Cost"];
-  return [tableOf(`What they took from ${clock(begin, 0)} to ${clock(end, 0)}`, heads, cells)];
+  const used = heads.map((_, column) => cells.some((row) => row[column] !== ""));
+  const filled = (row: string[]): string[] => row.filter((_, column) => used[column]);
+  const decimals = end - begin < 20 ? 2 : 0;
+  return [tableOf(`What they took from ${clock(begin, decimals)} to ${clock(end, decimals)}`, filled(heads), cells.map(filled))];
 }
 
 function sum(spans: Span[], value: (span: Span) => number): number {

@@ -127,8 +127,8 @@ class Timeline {
     stage.addEventListener("dblclick", (event) => this.#zoomTo(this.#spanAt(event)));
     stage.addEventListener("focus", () => this.#schedule());
     stage.addEventListener("blur", () => this.#schedule());
-    // What a span says at length is sent when somebody looks for it
-    this.#filter.element.addEventListener("focusin", () => this.#model.send({ texts: true }, {}), { once: true });
+    // What a span says at length is sent when somebody looks at one
+    this.#el.addEventListener("focusin", () => this.#model.send({ texts: true }, {}), { once: true });
     new ResizeObserver(() => this.#resize()).observe(stage);
     const seen = new IntersectionObserver(([entry]) => this.#model.send({ shown: entry?.isIntersecting === true }, {}));
     seen.observe(this.#el);
@@ -150,6 +150,7 @@ class Timeline {
     this.#spans = spans;
     this.#rows = [];
     this.#focused = place === undefined ? undefined : spans.find((span) => span === this.#focused) ?? spans[place];
+    if (this.#focused && !this.#focused.isOpen) this.#say(this.#focused); // its text may have come
     this.#opened = spans.find((span) => span === this.#opened);
     this.#lanes = lanesOf(this.#model.get("lanes") as string[], spans);
     const first = spans[0]?.start ?? Date.now() / 1000;
@@ -216,14 +217,17 @@ class Timeline {
     const { begin, end, width } = this.#view;
     const decimals = step >= 60 ? -1 : Math.max(0, Math.min(3, Math.ceil(-Math.log10(step) - 1e-9)));
     const [first, last] = this.#whole;
+    this.#window.hidden = this.#isWhole;
     this.#window.style.left = `${(100 * (begin - first)) / (last - first)}%`;
     this.#window.style.width = `${(100 * (end - begin)) / (last - first)}%`;
     while (this.#ticks.childElementCount > ticks.length) this.#ticks.lastElementChild?.remove();
     while (this.#ticks.childElementCount < ticks.length) this.#ticks.append(part("toolbench-span-tick", ""));
     ticks.forEach((tick, index) => {
       const element = this.#ticks.children[index] as HTMLElement;
+      const x = ((tick - begin) / (end - begin)) * width;
       element.textContent = step >= 86400 ? new Date(1000 * tick).toLocaleDateString() : clock(tick, decimals);
-      element.style.transform = `translateX(${((tick - begin) / (end - begin)) * width}px)`;
+      element.style.transform = `translateX(${x}px)`;
+      element.classList.toggle("toolbench-span-cut", x > width - ROOM);
     });
   }
 
@@ -350,8 +354,13 @@ class Timeline {
       this.#show(span.start - half, span.start + half);
     }
     this.#chart.scrollTop = this.#canvas.scrolled(span, this.#chart);
-    this.#said.textContent = [describe(span), span.text].filter(Boolean).join(" · ");
+    this.#say(span);
     this.#schedule();
+  }
+
+  #say(span: Span): void {
+    const text = [describe(span), span.text].filter(Boolean).join(" · ");
+    if (this.#said.textContent !== text) this.#said.textContent = text; // else it is read again
   }
 
   #open(span?: Span): void {

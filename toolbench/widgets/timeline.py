@@ -24,22 +24,22 @@ from toolbench.mcp.servers import connected
 from toolbench.runs.history import history
 from toolbench.runs.record import RunRecord
 from toolbench.widgets.explorer.tabs import Lock
-from toolbench.widgets.explorer.traffic import OpenMessage
+from toolbench.widgets.explorer.traffic import OpenMessage, UseTool
 from toolbench.widgets.kit.parts import PANEL, Parts, put
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.widgets.panel.run_list import record_html
 
-Source = Timeline | Callable[[], Timeline]
-"""A timeline, or a function that returns the present one."""
-OpenElsewhere = Callable[[Span], Html | None]
-"""A function that returns a span that is opened as HTML; None if it does not know this span."""
+ShowSpan = Callable[[Span], Html | None]
+"""A function that returns a span as HTML when it is opened; None if it does not know this span."""
 
 # Spans of one piece
 _PIECE = 500
 # Seconds from one look at the present timeline to the next, and how many times longer than a look
 _PERIOD, _SPARE = 1.0, 20
+# Seconds that a question may outlast its run by the clock
+_LATE = 1.0
 _WORDS = ("lane", "kind", "name", "state", "tool", "server", "method")
 _NUMBERS = ("start", "waited", "tokens", "cost")
 _TONES: dict[str, Any] = {"ok": "success", "failed": "danger", "waiting": "warning", "open": "info"}
@@ -76,18 +76,25 @@ class TimelineBox:
     """
 
     def __init__(
-        self, source: Source, lock: Lock, *, elsewhere: OpenElsewhere | None = None
+        self,
+        timeline: Timeline,
+        lock: Lock,
+        *,
+        show: ShowSpan | None = None,
+        use_tool: UseTool | None = None,
     ) -> None:
-        """Show the timeline of *source*.
+        """Show *timeline*, and what happens later if it has a source.
 
         Args:
-            source: The timeline.
+            timeline: The timeline.
             lock: A reentrant lock: any thread may call the callbacks.
-            elsewhere: Opens spans that are neither runs nor messages.
+            show: Shows spans of its own; runs and messages are shown without it.
+            use_tool: Opens the tool of a message, to repeat or to edit its call; without it the
+                tool's panel opens below the message.
         """
-        self._source, self._lock, self._elsewhere = source, lock, elsewhere
-        self.timeline = Timeline(())
+        self.timeline = timeline
         """The timeline as it was looked at last."""
+        self._lock, self._show_span, self._use_tool = lock, show, use_tool
         self._parts = parts = Parts()
         self._is_shown = self._has_texts = self._is_closed = False
         self._due = 0.0
@@ -95,7 +102,7 @@ class TimelineBox:
         """The span that is open; None if none is."""
         self._plain = parts.html()
         self._drawn = parts.drawn(DrawnTimeline, "timeline", self._plain)
-        self._place = parts.column(kind="toolbench-opened")
+        self._place = parts.column(kind="toolbench-span-opened")
         # It has no spans of its own: the page has them already
         self._tables = parts.drawn(w.VBox, "spanTables")
         for part in (self._drawn, self._tables):
@@ -103,22 +110,21 @@ class TimelineBox:
         box = (self._drawn, self._place, self._tables)
         self.widget = parts.column(*box, kind="toolbench-timeline-box")
         """The widget that contains all."""
-        self.refresh()
+        self._send()
 
     def refresh(self) -> None:
-        """Show the present timeline; only what changed is sent to the page."""
+        """Show what has happened since; only what changed is sent to the page."""
         begin = perf_counter()
-        timeline = self._source
-        if not isinstance(timeline, Timeline):
-            timeline = timeline()
+        timeline = self.timeline.latest()
         with self._lock:
-            if self._is_closed:
+            if self._is_closed or timeline is self.timeline:
                 return
             self.timeline = timeline
-            self._send(timeline)
+            self._send()
         self._due = monotonic() + max(_PERIOD, _SPARE * (perf_counter() - begin))
 
-    def _send(self, timeline: Timeline) -> None:
+    def _send(self) -> None:
+        timeline = self.timeline
         spans, pieces = timeline.spans, list(self._drawn.pieces)
         for place in range(0, len(spans), _PIECE):
             some, number = spans[place : place + _PIECE], place // _PIECE
@@ -145,12 +151,12 @@ class TimelineBox:
         match content:
             case {"shown": bool(is_shown)}:
                 self._is_shown = is_shown
-                if is_shown and not isinstance(self._source, Timeline):
+                if is_shown:
                     ticker.watch(self._tick)
             case {"texts": True} if not self._has_texts:
                 self._has_texts = True
                 with self._lock:
-                    self._send(self.timeline)
+                    self._send()
             case {"open": int(place), "start": int() | float() as start, "name": str(name)}:
                 self._pick(place, start, name)
 
@@ -178,9 +184,9 @@ class TimelineBox:
                 old.say("A tool is running here: wait, or cancel it.")
                 return
             html = None
-            if self._elsewhere is not None:
-                html = self._elsewhere(span)
-            self.opened = OpenedSpan(span, self._lock, self.close_span, html)
+            if self._show_span is not None:
+                html = self._show_span(span)
+            self.opened = OpenedSpan(span, self._lock, self.close_span, html, self._use_tool)
             self._place.children = (self.opened.widget,)
         if old is not None:
             old.close()
@@ -226,27 +232,40 @@ class OpenedSpan:
     """One span: the run as the history shows it, the message as the explorer does, or its text."""
 
     def __init__(
-        self, span: Span, lock: Lock, close: Callable[[], object], html: Html | None = None
+        self,
+        span: Span,
+        lock: Lock,
+        close: Callable[[], object],
+        html: Html | None = None,
+        use_tool: UseTool | None = None,
     ) -> None:
-        """Open *span*; *close* is called by its button, and *html* shows it if others know it better."""
+        """Open *span*.
+
+        Args:
+            span: The span.
+            lock: A reentrant lock, as above.
+            close: A function that is called by the button *Close*.
+            html: The span, if others know it better.
+            use_tool: Opens the tool of a message; None: below the message.
+        """
         self.span = span
         self._lock = lock
         self._parts = parts = Parts()
         self._panel: ToolPanel | None = None
         self._message: OpenMessage | None = None
         self._said = parts.html()
-        self._close_me = close
+        self._close, self._use_tool = close, use_tool or self._use_tool_here
         self.widget = parts.column()
         kind, _, key = span.key.partition(":")
         if html is not None:
             self._show(html)
         elif kind == "run" and key.isdecimal():
-            self._show_run(history().find(int(key)))
+            self._show_run(_record_of(span, int(key)))
         elif kind != "message" or not self._show_message(*key.rpartition(":")[::2]):
             self._show(_text_html(span))
 
     def _show(self, html: Html, *buttons: Any) -> None:
-        close = self._parts.button("Close", self._close_me)
+        close = self._parts.button("Close", self._close)
         row = self._parts.row(*buttons, close, self._said)
         self.widget.children = [self._parts.html(html), row]
 
@@ -283,13 +302,13 @@ class OpenedSpan:
             if exchange.answer is not None:
                 ids.add(exchange.answer.id)
             if int(number) in ids:
-                self._message = OpenMessage(session, self._lock, self._use_tool, self._close_me)
+                self._message = OpenMessage(session, self._lock, self._use_tool, self._close)
                 self._message.show(exchange)
                 self.widget.children = [self._message.widget]
                 return True
         return False
 
-    def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+    def _use_tool_here(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         tools = connected.session(self.span.server)
         if tools is None or name not in tools.tools.raw:
             return False
@@ -316,6 +335,17 @@ class OpenedSpan:
         self._parts.close()
 
 
+def _record_of(span: Span, number: int) -> RunRecord | None:
+    """Return the record of the run to which *span* belongs; None if it goes on, or is not kept any more."""
+    for record in reversed(history()[:]):
+        start = record.started.timestamp()
+        # Runs of another session may have the same numbers
+        end = start + record.seconds + record.waited + _LATE
+        if record.id == number and start <= span.start <= end and span.state != "open":
+            return record
+    return None
+
+
 def _text_html(span: Span) -> Html:
     """Return what is known of a span that nothing else shows: a head, and its text."""
     head = f"<strong>{short(span.name)}</strong> {badge(span.state, _TONES[span.state])}"
@@ -332,10 +362,10 @@ def _text_html(span: Span) -> Html:
 class TimelineView(LiveView):
     """A timeline as the value of a cell. Saved with the notebook, it is a picture with a table."""
 
-    def __init__(self, source: Source) -> None:
-        """Show the timeline of *source*, which may be a function: then it goes on while it is in sight."""
+    def __init__(self, timeline: Timeline) -> None:
+        """Show *timeline*; if it has a source, it goes on while it is in sight."""
         lock, parts = RLock(), Parts()
-        self.box = TimelineBox(source, lock)
+        self.box = TimelineBox(timeline, lock)
         """The lanes and what is open."""
         children = [parts.html(PANEL), self.box.widget]
         super().__init__(parts, lock, children, "toolbench-panel")
