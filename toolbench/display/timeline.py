@@ -42,7 +42,7 @@ Kind = Literal[
 ]
 """What a span is; an `answer` is one of a model."""
 State = Literal["ok", "failed", "waiting", "open"]
-"""How a span went: `waiting` is time in which a person was waited for, and an `open` one has not ended."""
+"""How a span went: `waiting` is time of waiting for the user, and an `open` one has not ended."""
 RUNS, QUESTIONS, MODEL = "runs", "questions", "model"
 """The lanes that are of no server."""
 TIMELINE_KEYS = (
@@ -93,11 +93,11 @@ class Span:
     cost: float | None = None
     """Dollars."""
     waited: float = 0.0
-    """The seconds of a run in which a person was waited for."""
+    """The seconds of a run in which it waited for the user."""
 
     @property
     def seconds(self) -> float:
-        """The seconds of work, without those in which a person was waited for."""
+        """The seconds of work, without those of waiting for the user."""
         return max(0.0, self.end - self.start - self.waited)
 
     @property
@@ -145,7 +145,7 @@ class ToolTimes:
     kind: Literal["tool", "model"]
     failed: int = 0
     waited: float = 0.0
-    """The seconds in which a person was waited for; they are no part of the other times."""
+    """The seconds of waiting for the user; they are no part of the other times."""
     tokens: int | None = None
     cost: float | None = None
     """Dollars."""
@@ -293,7 +293,7 @@ class Timeline:
     def to_svg(self, width: int = 960) -> str:
         """Return a picture of the timeline, for a page or a file, which reads on light and dark pages.
 
-        It has at most 2,000 spans: what failed, what waited for a person, and then the longest.
+        It has at most 2,000 spans: what failed, what waited for the user, and then the longest.
 
         Args:
             width: The width in pixels.
@@ -411,7 +411,7 @@ _LOOKS: dict[State, tuple[Tone, str]] = {
 _WORDS: dict[State, str] = {
     "ok": "ok",
     "open": "not ended",
-    "waiting": "waiting for a person",
+    "waiting": "waiting for the user",
     "failed": "failed",
 }
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def _timeline(magics: "MCPMagics", options: Namespace) -> Timeline:
-    words, only = list(options.words), ""
-    if words and words[0] in magics.client.known:
-        only = words.pop(0)
+    words, only = list(options.filter), options.name or ""
+    if only not in magics.client.known:
+        words.insert(0, only)
+        only = ""
     return Timeline(source=partial(_spans, magics, only)).of(" ".join(words))
 
 
@@ -59,12 +60,14 @@ COMMANDS = {
         _timeline,
         (
             Argument(
-                "words",
+                "name", nargs="?", offers="server", help="one server, and the runs of its tools"
+            ),
+            Argument(
+                "filter",
                 nargs="*",
                 default=[],
-                offers="server",
-                metavar="WORD",
-                help="NAME of one server if it comes first, and a filter",
+                metavar="FILTER",
+                help="what a span must have in it",
             ),
         ),
     ),

@@ -45,7 +45,7 @@ class _SpansOfRun:
             self._there, self._server = address.name, address.server
 
     def span(self, end: float, state: State, text: str, waited: float) -> Span:
-        """Return the span of the run itself, which waited for a person for *waited* seconds."""
+        """Return the span of the run itself, which waited for the user for *waited* seconds."""
         return Span(
             RUNS,
             "run",

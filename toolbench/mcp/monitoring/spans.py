@@ -83,14 +83,14 @@ def _span(server: str, exchange: Exchange, cut: float | None) -> Span:
 
 
 def _asks(exchange: Exchange) -> bool:
-    """Tell whether the server asks a person."""
+    """Tell whether the server asks the user."""
     return exchange.message.method == "elicitation/create"
 
 
 def _end(exchange: Exchange, cut: float | None) -> tuple[float, State]:
     """Return when *exchange* ended, and how; it was *cut* off then."""
     last = exchange.answer or exchange.message
-    if exchange.is_failed:
+    if last.kind in ("error", "noise"):
         return last.time, "failed"
     if cut is not None and exchange.message.method != _STREAM:
         return cut, "failed"
