@@ -102,6 +102,18 @@ def test_a_run_that_waits_shows_its_question_and_then_its_answer(shell):
     assert ended.waited == pytest.approx(question.end - question.start, abs=0.05)
 
 
+def test_consent_and_long_questions_have_their_answers(shell):
+    """What was decided is the answer to a question for consent, and to no other."""
+    erase = shell.user_ns["erase"]
+    perform(Run(erase, {"path": "/x"}, source="magic", asker=lambda question: Reply("decline")))
+    with answering(False):
+        run_tool(shout, text="hey " * 100)
+    consent, long = of_kind(history().timeline(), "question")
+    assert consent.text.startswith("declined: erase can delete")
+    assert long.name.endswith("…")
+    assert long.text == "no"
+
+
 def test_a_run_that_goes_on_is_open(shell):
     """Also one in another thread, until it ends."""
     go_on = Event()

@@ -164,7 +164,7 @@ class Dialogue:
         around = list(self._outward())
         wait = Wait("", time())
         if question is not None:
-            wait.question = question.message
+            wait.question, wait.is_consent = question.message, question.consent is not None
             self.waits.append(wait)
         for dialogue in around:
             dialogue._begin_wait(question)

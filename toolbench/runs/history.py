@@ -179,7 +179,8 @@ def _wait(data: Mapping[str, Any]) -> Wait:
     # The run was recorded before its question had an answer
     if ended is not None:
         ended = _seconds(ended)
-    return Wait(str(data["question"]), _seconds(data["began"]), ended)
+    is_consent = bool(data.get("is_consent"))
+    return Wait(str(data["question"]), _seconds(data["began"]), ended, is_consent)
 
 
 def _address_in(data: Mapping[str, Any]) -> ToolAddress | None:

@@ -222,6 +222,8 @@ class Wait:
     began: float
     ended: float | None = None
     """None while there is no answer."""
+    is_consent: bool = False
+    """Whether it was asked whether the call may run."""
 
 
 Asker = Callable[[Question], Answer]

@@ -63,7 +63,8 @@ LIMIT = 1_000_000
 _START = LIMIT // 100
 # Characters of a result: displays of records are saved in notebooks
 MAX_RESULT = 20_000
-MAX_QUESTION = 200
+# Characters of a question with its time
+_QUESTION = 200
 # Characters of a result on one line, and of the start of a text in which its first line is looked for
 _LINE, _BEGINNING = 120, 2_000
 # Bytes of an image that is drawn small
@@ -792,8 +793,12 @@ def _without_secrets(answer: Answer, run: Run) -> Answer:
 def waits_of(run: Run) -> Iterator[Wait]:
     """Yield the questions of *run* with the times of their waits, without secrets and long texts."""
     for wait in tuple(run.dialogue.waits):
-        text = on_one_line(run.secrets.redactor.text(wait.question))
-        yield replace(wait, question=shorten(text, MAX_QUESTION))
+        yield replace(wait, question=question_line(run.secrets.redactor.text(wait.question)))
+
+
+def question_line(text: str) -> str:
+    """Return *text*, a question, on one line, cut if it is long."""
+    return shorten(on_one_line(text), _QUESTION)
 
 
 def _shortened(value: Any) -> Any:

@@ -7,7 +7,7 @@ from time import time
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.timeline import QUESTIONS, RUNS, Span, State
 from toolbench.runs.questions import Wait
-from toolbench.runs.record import RunRecord, state_words, waits_of
+from toolbench.runs.record import RunRecord, question_line, state_words, waits_of
 from toolbench.runs.run import Run
 from toolbench.wording import ANSWER
 
@@ -20,11 +20,14 @@ def spans_of_runs(records: Iterable[RunRecord], running: Iterable[Run] = ()) -> 
         if record.state == "ok":
             state, text = "ok", record.result_line
         end = record.started.timestamp() + record.seconds + record.waited
-        replies = {answer.question: answer.words for answer in record.answers}
+        replies = {question_line(answer.question): answer.words for answer in record.answers}
         of_run = _SpansOfRun(record.id, record.tool, record.address, record.started)
         yield of_run.span(end, state, text, record.waited)
         for wait in record.waits:
-            yield of_run.of_question(wait, end, replies.get(wait.question, record.decision))
+            reply = replies.get(wait.question, "")
+            if wait.is_consent:
+                reply = record.decision
+            yield of_run.of_question(wait, end, reply)
     now = time()
     for run in running:
         of_run = _SpansOfRun(run.id, run.tool.name, ToolAddress.of(run.tool), run.started)
