@@ -1,38 +1,39 @@
-// What the tables below a timeline say of the spans that it shows: the calls of each tool, the answers of each model,
-// and each span in a row, for whoever reads rather than looks.
+// The tables below a timeline, of the spans that it shows: what the calls of each tool and the answers of each model
+// took, and each span in a row, for whoever reads rather than looks.
 
 import type { Model } from "./connection";
+import { button } from "./copy_button";
 import { part } from "./listbox";
-import { ASK, BOX, openSpan, SHOWN, type Shown } from "./timeline";
-import { addressOf, clock, isPoint, type Span, titleOf, took, worked } from "./spans";
+import { addressOf, isPoint, type Span, titleOf, worked } from "./spans";
+import { BOX, openSpan, SHOWN, type Shown, shownIn } from "./timeline";
+import { clock, count, took } from "./wording";
 
 const MOST = 300; // rows; a filter or a shorter time shows the others
+const HEADS = ["Tool or model", "Calls", "Failed", "p50", "p95", "Waited for you", "Tokens", "Cost"];
+const LONG = 20; // seconds: of a longer time no parts of a second are said
 
-/** Draw in *el* the tables of the timeline of *model*, which is in the same box, until *signal*. */
+/** Draw in *el* the tables of the timeline in the same box; *model* is told the span to open, until *signal*. */
 export function spanTables(model: Model, el: HTMLElement, signal: AbortSignal): void {
   el.classList.add("toolbench-span-tables");
   const [summary, fold, title] = [part("", ""), document.createElement("details"), document.createElement("summary")];
   const list = document.createElement("div");
   fold.append(title, list);
   el.append(summary, fold);
-  let shown: Shown = { spans: [], begin: 0, end: 0 };
+  let box: Element | null = null;
   const fill = (): void => {
-    if (fold.open) list.replaceChildren(...listOf(shown.spans, model));
-  };
-  const hear = (event: Event): void => {
-    shown = (event as CustomEvent<Shown>).detail;
+    const shown = box && shownIn.get(box);
+    if (!shown) return;
     summary.replaceChildren(...byTool(shown));
     title.textContent = `All spans in a table (${count(shown.spans.length)})`;
-    fill();
+    if (fold.open) list.replaceChildren(...listOf(shown.spans, model));
   };
   fold.addEventListener("toggle", fill);
   fold.addEventListener("toggle", () => model.send({ texts: true }, {}), { once: true });
-  let box: Element | null = null;
   const begin = new ResizeObserver(() => {
     if (box) return;
     box = el.closest(BOX); // once it is in the page
-    box?.addEventListener(SHOWN, hear, { signal });
-    box?.dispatchEvent(new CustomEvent(ASK, { bubbles: true }));
+    box?.addEventListener(SHOWN, fill, { signal });
+    fill();
   });
   begin.observe(el);
   signal.addEventListener("abort", () => begin.disconnect());
@@ -43,33 +44,29 @@ function byTool({ spans, begin, end }: Shown): HTMLElement[] {
   const found = new Map<string, Span[]>();
   const reach = new Map<string, number>(); // until when a run of each tool went on
   for (const span of spans) {
-    const address = addressOf(span);
-    if (span.kind === "run") reach.set(address, Math.max(reach.get(address) ?? 0, span.end));
-    // It is a part of a run
-    if (span.kind === "request" && span.start <= (reach.get(address) ?? 0)) continue;
-    const name = span.kind === "answer" ? span.name : address;
-    if (!["run", "request", "answer"].includes(span.kind) || !name || span.isOpen) continue;
+    const name = span.kind === "answer" ? span.name : addressOf(span);
+    if (span.kind === "run") reach.set(name, Math.max(reach.get(name) ?? 0, span.end));
+    const isOfRun = span.kind === "request" && span.start <= (reach.get(name) ?? 0);
+    if (!name || isOfRun || span.isOpen || !["run", "request", "answer"].includes(span.kind)) continue;
     const own = found.get(name) ?? [];
     found.set(name, own);
     own.push(span);
   }
-  const rows = [...found].map(([name, own]) => ({ name, own, all: sum(own, worked) }));
-  rows.sort((one, other) => other.all - one.all);
-  const cells = rows.map(({ name, own }) => {
-    const failed = own.filter(({ state }) => state === "failed").length;
-    const times = own.map(worked).sort((one, other) => one - other);
-    const within = (share: number): string => took(times[Math.ceil(share * times.length) - 1] ?? 0);
-    const waited = sum(own, (span) => span.waited);
-    const [tokens, cost] = [sum(own, (span) => span.tokens ?? 0), sum(own, (span) => span.cost ?? 0)];
-    const rest = [waited >= 0.05 ? took(waited) : "", tokens ? count(tokens) : "", cost ? `$${cost.toFixed(4)}` : ""];
-    return [name, count(own.length), failed ? count(failed) : "", within(0.5), within(0.95), ...rest];
-  });
-  if (cells.length === 0) return [];
-  const heads = ["Tool or model", "Calls", "Failed", "p50", "p95", "Waited for you", "Tokens", "Cost"];
-  const used = heads.map((_, column) => cells.some((row) => row[column] !== ""));
-  const filled = (row: string[]): string[] => row.filter((_, column) => used[column]);
-  const decimals = end - begin < 20 ? 2 : 0;
-  return [tableOf(`What they took from ${clock(begin, decimals)} to ${clock(end, decimals)}`, filled(heads), cells.map(filled))];
+  if (found.size === 0) return [];
+  const slowest = [...found].sort(([, one], [, other]) => sum(other, worked) - sum(one, worked));
+  const rows = slowest.map(([name, own]) => rowOf(name, own));
+  const used = (row: string[]): string[] => row.filter((_, column) => rows.some((other) => other[column] !== ""));
+  const decimals = end - begin < LONG ? 2 : 0;
+  return [tableOf(`What they took from ${clock(begin, decimals)} to ${clock(end, decimals)}`, used(HEADS), rows.map(used))];
+}
+
+function rowOf(name: string, spans: Span[]): string[] {
+  const times = spans.map(worked).sort((one, other) => one - other);
+  const within = (share: number): string => took(times[Math.ceil(share * times.length) - 1] ?? 0);
+  const failed = spans.filter(({ state }) => state === "failed").length;
+  const [waited, tokens, cost] = [sum(spans, (s) => s.waited), sum(spans, (s) => s.tokens ?? 0), sum(spans, (s) => s.cost ?? 0)];
+  const paid = [waited >= 0.05 ? took(waited) : "", tokens ? count(tokens) : "", cost ? `$${cost.toFixed(4)}` : ""];
+  return [name, count(spans.length), failed ? count(failed) : "", within(0.5), within(0.95), ...paid];
 }
 
 function sum(spans: Span[], value: (span: Span) => number): number {
@@ -79,21 +76,15 @@ function sum(spans: Span[], value: (span: Span) => number): number {
 /** The first *spans* as a table, each with a button that opens it. */
 function listOf(spans: Span[], model: Model): HTMLElement[] {
   const rows = spans.slice(0, MOST).map((span) => {
-    const [lane, direction] = titleOf(span.lane);
     const time = isPoint(span) ? "" : took(span.end - span.start);
-    return [clock(span.start, 3), span.name, span.state, time, `${lane} ${direction}`.trim(), span.kind, span.text];
+    return [clock(span.start, 3), span.name, span.state, time, titleOf(span.lane).join(" "), span.kind, span.text];
   });
   const table = tableOf("Spans", ["Time", "Span", "State", "Took", "Lane", "Kind", "Text"], rows);
-  table.querySelectorAll("tbody tr").forEach((row, index) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "toolbench-open";
-    const cell = row.firstElementChild;
-    button.textContent = cell?.textContent ?? "";
+  table.querySelectorAll("tbody th").forEach((cell, index) => {
     const span = spans[index] as Span;
-    button.setAttribute("aria-label", `Open ${span.name}, ${button.textContent}`);
-    button.addEventListener("click", () => openSpan(model, span));
-    cell?.replaceChildren(button);
+    const open = button(cell.textContent ?? "", `Open ${span.name}`, () => openSpan(model, span));
+    open.className = "toolbench-open";
+    cell.replaceChildren(open);
   });
   if (spans.length <= MOST) return [table];
   return [table, part("toolbench-dim", `The first ${MOST} of ${count(spans.length)}: a filter or a shorter time shows the others.`)];
@@ -108,27 +99,18 @@ function tableOf(caption: string, heads: string[], rows: string[][]): HTMLElemen
   box.setAttribute("aria-label", caption);
   table.className = "toolbench-span-table";
   table.createCaption().textContent = caption;
-  const head = table.createTHead().insertRow();
-  for (const name of heads) {
-    const cell = document.createElement("th");
-    cell.scope = "col";
-    cell.textContent = name;
-    head.append(cell);
-  }
+  fill(table.createTHead().insertRow(), heads, () => "col");
   const body = table.createTBody();
-  for (const row of rows) {
-    const line = body.insertRow();
-    row.forEach((text, column) => {
-      const cell = column === 0 ? document.createElement("th") : document.createElement("td");
-      if (cell instanceof HTMLTableCellElement && column === 0) cell.scope = "row";
-      cell.textContent = text;
-      line.append(cell);
-    });
-  }
+  for (const row of rows) fill(body.insertRow(), row, (column) => (column === 0 ? "row" : ""));
   box.append(table);
   return box;
 }
 
-function count(number: number): string {
-  return number.toLocaleString("en-US");
+function fill(row: HTMLTableRowElement, texts: string[], scope: (column: number) => string): void {
+  texts.forEach((text, column) => {
+    const cell = document.createElement(scope(column) ? "th" : "td");
+    if (scope(column)) cell.scope = scope(column);
+    cell.textContent = text;
+    row.append(cell);
+  });
 }
