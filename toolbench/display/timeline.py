@@ -335,8 +335,7 @@ class Timeline:
         listed, notes = self.spans[-_LISTED:], []
         if len(listed) < len(self.spans):
             notes = [f"The last {len(listed)} of {len(self.spans):,}; to_dataframe() has all."]
-        # It scrolls on a narrow page
-        body = f'<div style="overflow:auto">{self.to_svg()}</div>'
+        body = self.to_svg(_IN_CELL)
         if tools:
             body += listing_html(_TOOL_COLUMNS, tools)
         spans = listing_html(_SPAN_COLUMNS, list(map(_span_cells, listed)), notes)
@@ -393,6 +392,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
 _LEFT, _RIGHT, _ROW, _GAP, _AXIS, _FOOT = 132, 12, 14, 8, 24, 26
 # Pixels of a span at least, of one with its name inside, of a character, and between two times
 _NARROW, _NAMED, _LETTER, _TICK = 2, 44, 6, 110
+# Of the picture in a cell: a narrow page shows all of it, a little smaller
+_IN_CELL = 840
 # Rows of a lane; what would need more covers others
 _ROWS = 8
 # Seconds between two times of the axis
@@ -444,7 +445,7 @@ class _Picture:
             if drawn:
                 shapes += f"<g {_look(state)}>{''.join(drawn)}</g>"
         height = self._top + _FOOT
-        style = f"{TEXT_FONT};font-size:11px;{TEXT_COLOR}"
+        style = f"{TEXT_FONT};font-size:11px;{TEXT_COLOR};max-width:100%;height:auto"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {NO_MATHS} role="img" width="{self._width}" '
             f'height="{height}" viewBox="0 0 {self._width} {height}" style="{escape(style)}" '
