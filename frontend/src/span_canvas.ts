@@ -1,14 +1,10 @@
-// How the spans of a timeline are drawn: bars with their names, hatched where somebody waited for a person, and marks
+// How the spans of a timeline are drawn: bars with their names, hatched where the user was waited for, and marks
 // for what has no length. What the filter leaves out stays as a shadow. The colours are those of the style sheet.
 
 import { isPoint, isWaiting, type Lane, type Span } from "./spans";
 
-export interface View {
-  begin: number; // seconds since the epoch, at the left edge
-  end: number;
-  width: number; // pixels
-}
-
+/** The times at the edges, in seconds since the epoch, and the pixels between them. */
+export type View = Record<"begin" | "end" | "width", number>;
 type Box = Record<"left" | "top" | "width" | "height", number>;
 
 const [BAR, GAP, POINT, PADDING, AXIS] = [16, 2, 12, 5, 23]; // pixels: AXIS above the lanes
@@ -145,19 +141,11 @@ export class SpanCanvas {
     const room = Math.floor((width - 10) / LETTER); // letters
     const name = span.state === "failed" ? `✕ ${span.name}` : span.name;
     const text = name.length > room ? `${name.slice(0, room - 1)}…` : name;
-    if (room >= FEW) this.#write(text, Math.max(left, 0) + 5, span.top + BAR / 2 + 0.5, isPale);
-  }
-
-  /** Write *text*; on a pale bar with paper around it. */
-  #write(text: string, x: number, y: number, isPale: boolean): void {
-    const context = this.#context;
-    context.font = "11px system-ui, sans-serif";
-    context.textBaseline = "middle";
-    if (isPale) {
-      [context.lineWidth, context.lineJoin, context.strokeStyle] = [4, "round", this.#color("paper")];
-      context.strokeText(text, x, y);
-    }
-    context.fillStyle = this.#color(isPale ? "ink" : "paper");
+    if (room < FEW) return;
+    const [x, y] = [Math.max(left, 0) + 5, span.top + BAR / 2 + 0.5];
+    [context.font, context.textBaseline, context.fillStyle] = ["11px system-ui, sans-serif", "middle", this.#color(isPale ? "ink" : "paper")];
+    [context.lineWidth, context.lineJoin, context.strokeStyle] = [4, "round", this.#color("paper")];
+    if (isWaiting(span)) context.strokeText(text, x, y); // nobody could read it on the hatching
     context.fillText(text, x, y);
   }
 

@@ -10,7 +10,6 @@ import { clock, count, took } from "./wording";
 
 const MOST = 300; // rows; a filter or a shorter time shows the others
 const HEADS = ["Tool or model", "Calls", "Failed", "p50", "p95", "Waited for you", "Tokens", "Cost"];
-const LONG = 20; // seconds: of a longer time no parts of a second are said
 
 /** Draw in *el* the tables of the timeline in the same box; *model* is told the span to open, until *signal*. */
 export function spanTables(model: Model, el: HTMLElement, signal: AbortSignal): void {
@@ -56,8 +55,7 @@ function byTool({ spans, begin, end }: Shown): HTMLElement[] {
   const slowest = [...found].sort(([, one], [, other]) => sum(other, worked) - sum(one, worked));
   const rows = slowest.map(([name, own]) => rowOf(name, own));
   const used = (row: string[]): string[] => row.filter((_, column) => rows.some((other) => other[column] !== ""));
-  const decimals = end - begin < LONG ? 2 : 0;
-  return [tableOf(`What they took from ${clock(begin, decimals)} to ${clock(end, decimals)}`, used(HEADS), rows.map(used))];
+  return [tableOf(`What they took from ${clock(begin, 1)} to ${clock(end, 1)}`, used(HEADS), rows.map(used))];
 }
 
 function rowOf(name: string, spans: Span[]): string[] {

@@ -14,7 +14,7 @@ export interface Span extends Record<(typeof WORDS)[number], string> {
   start: number; // seconds since the epoch
   end: number;
   isOpen: boolean; // it has not ended yet, and ends now
-  waited: number; // seconds of a run in which a person was waited for
+  waited: number; // seconds of a run in which the user was waited for
   tokens: number | null;
   cost: number | null;
   text: string; // empty until it was asked for
@@ -62,7 +62,7 @@ export function cellsOf(span: Span): string[] {
   return [lane, kind, name, clock(span.start, 0), ms, state, tool, server, method, String(tokens ?? ""), String(cost ?? ""), text];
 }
 
-/** The seconds of *span* without those in which a person was waited for. */
+/** The seconds of *span* without those in which the user was waited for. */
 export function worked(span: Span): number {
   return Math.max(0, span.end - span.start - span.waited);
 }
@@ -77,7 +77,7 @@ export function isPoint(span: Span): boolean {
   return span.end <= span.start && !span.isOpen;
 }
 
-/** Whether somebody waited for a person in *span*. */
+/** Whether the user was waited for in *span*. */
 export function isWaiting(span: Span): boolean {
   return span.state === "waiting" || span.kind === "question";
 }

@@ -10,18 +10,10 @@ import { SpanCanvas, type View } from "./span_canvas";
 import { cellsOf, describe, KEYS, type Lane, lanesOf, type Span, spansOf, titleOf } from "./spans";
 import { clock, count, took } from "./wording";
 
-/** An event of the box around a timeline: what is shown of it has changed. */
-export const SHOWN = "toolbench-spans";
-/** The box around a timeline and its tables. */
-export const BOX = ".toolbench-timeline-box";
-
+/** The box around a timeline and its tables, and its event: what is shown in it has changed. */
+export const [BOX, SHOWN] = [".toolbench-timeline-box", "toolbench-spans"];
 /** What a timeline shows: the spans that match its filter, between two times. */
-export interface Shown {
-  spans: Span[];
-  begin: number;
-  end: number;
-}
-
+export type Shown = { spans: Span[]; begin: number; end: number };
 /** What is shown in each box. */
 export const shownIn = new WeakMap<Element, Shown>();
 
@@ -134,6 +126,7 @@ class Timeline {
     if (this.#isWhole) [this.#view.begin, this.#view.end] = this.#whole;
     const { tops, height } = this.#canvas.arrange(this.#lanes);
     this.#stage.style.height = `${height}px`;
+    this.#titles.style.width = `${Math.min(24, 4 + Math.max(0, ...this.#lanes.map(({ name }) => name.length)))}ch`;
     this.#titles.replaceChildren(...this.#lanes.map(({ name }, index) => titleAt(name, tops[index] ?? 0)));
     this.#pass();
   }

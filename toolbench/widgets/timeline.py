@@ -7,7 +7,7 @@ are sent again. The texts of spans are sent when the user begins to filter or op
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from threading import RLock
-from time import monotonic, perf_counter, time
+from time import monotonic, perf_counter
 from typing import Any
 
 import ipywidgets as w
@@ -140,7 +140,8 @@ class TimelineBox:
         wanted = -(-len(spans) // _PIECE)
         with self._drawn.hold_sync():
             self._drawn.pieces = pieces[:wanted]
-            self._drawn.lanes, self._drawn.now = timeline.lanes(), time()
+            self._drawn.lanes = timeline.lanes()
+            self._drawn.now = max((span.end for span in spans if span.state == "open"), default=0.0)
         self._parts.drop(pieces[wanted:])
         text = "\n".join((timeline.summary, *(span.description for span in timeline.longest())))
         put(self._plain, Html(f'<pre {NO_MATHS} style="{PRE}">{escape(text)}</pre>'))
