@@ -14,6 +14,7 @@ import ipywidgets as w
 from traitlets import Dict, Float, List
 
 from toolbench.core.tool import ToolDefinition
+from toolbench.display.caps import shorten
 from toolbench.display.css import PRE, REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape, on_one_line
 from toolbench.display.page import badge, short
@@ -38,6 +39,8 @@ ShowSpan = Callable[[Span], Html | None]
 _PIECE = 500
 # Seconds from one look at the present timeline to the next, and how many times longer than a look
 _PERIOD, _SPARE = 1.0, 20
+# Characters of a name or a text
+_LONGEST = 500
 # Seconds that a question may outlast its run by the clock
 _LATE = 1.0
 _WORDS = ("lane", "kind", "name", "state", "tool", "server", "method")
@@ -133,14 +136,14 @@ class TimelineBox:
                 self._parts.adopt(pieces[-1])
             texts = []
             if self._has_texts:
-                texts = [on_one_line(span.text) for span in some]
+                texts = [_line(span.text) for span in some]
             # One message: a span and its text belong together
             with pieces[number].hold_sync():
                 pieces[number].columns, pieces[number].texts = _columns(some), texts
         wanted = -(-len(spans) // _PIECE)
         with self._drawn.hold_sync():
             self._drawn.pieces = pieces[:wanted]
-            self._drawn.lanes = timeline.lanes()
+            self._drawn.lanes = [_line(lane) for lane in timeline.lanes()]
             self._drawn.now = max((span.end for span in spans if span.state == "open"), default=0.0)
         self._parts.drop(pieces[wanted:])
         text = "\n".join((timeline.summary, *(span.description for span in timeline.longest())))
@@ -173,7 +176,7 @@ class TimelineBox:
         """Open the span at *place*. If others came before it meanwhile, its *start* and *name* find it."""
         spans = self.timeline.spans
         for span in (*spans[place : place + 1], *spans):
-            if (span.start, on_one_line(span.name)) == (start, name):
+            if (span.start, _line(span.name)) == (start, name):
                 self.open(span)
                 return
 
@@ -218,12 +221,17 @@ def _columns(spans: Sequence[Span]) -> dict[str, list[Any]]:
     words: dict[str, int] = {}
     columns: dict[str, list[Any]] = {}
     for name in _WORDS:
-        strings = [on_one_line(getattr(span, name)) for span in spans]
+        strings = [_line(getattr(span, name)) for span in spans]
         columns[name] = [words.setdefault(each, len(words)) for each in strings]
     for name in _NUMBERS:
         columns[name] = [getattr(span, name) for span in spans]
     columns["end"] = [None if span.state == "open" else span.end for span in spans]
     return {**columns, "words": list(words)}
+
+
+def _line(text: str) -> str:
+    """Return *text*, which may be a server's, as the page gets it: no line breaks, no hidden characters."""
+    return on_one_line(shorten(text, _LONGEST))
 
 
 # --- the open span ------------------------------------------------------------------------
