@@ -63,7 +63,7 @@ def names(root):
 
 def open_span(root, place):
     """Click on the span at *place*."""
-    spans = root.box.timeline.spans
+    spans = root.timeline.spans
     tell(root, open=place, start=spans[place].start, name=names(root)[place])
 
 
@@ -90,7 +90,7 @@ def test_what_happens_later_comes_while_it_is_in_sight(view, wire):
         run_tool(lend, book=str(n))
     shown = view(history().timeline())
     first = drawn(shown).pieces[0]
-    shown.box._due = 0
+    shown._due = 0
     run_tool(lend, book="Emma")
     wait_for_ticker()
     assert len(names(shown)) == 3
@@ -100,7 +100,7 @@ def test_what_happens_later_comes_while_it_is_in_sight(view, wire):
     tell(shown, shown=False)
     wait_for_ticker()
     sent = len(wire.updates())
-    shown.box.refresh()
+    shown.refresh()
     assert not [state for _, state in wire.updates()[sent:] if "columns" in state]
 
 
@@ -110,15 +110,15 @@ def test_a_run_opens_and_its_tool_with_it(view):
     run_tool(lend, book="")
     shown = view(history().timeline())
     open_span(shown, 1)
-    assert "Which book?" in page(shown.box.opened.widget)
-    start = shown.box.timeline.spans[0].start
+    assert "Which book?" in page(shown.opened.widget)
+    start = shown.timeline.spans[0].start
     tell(shown, open=7, start=start, name="lend")
-    assert "until Monday" in page(shown.box.opened.widget)
+    assert "until Monday" in page(shown.opened.widget)
     click(buttons(shown)["Load"])
     [panel] = [each for each in walk(shown) if isinstance(each, ToolPanel)]
     assert panel.form.value == {"book": "Emma"}
     click(buttons(shown)["Close"])
-    assert shown.box.opened is None and panel.comm is None
+    assert shown.opened is None and panel.comm is None
 
 
 def test_what_nothing_knows_shows_its_text(view):
@@ -128,11 +128,12 @@ def test_what_nothing_knows_shows_its_text(view):
     gone = Span("runs", "run", "lend", now + 1, now + 2, "failed", text="gone", key="run:123456789")
     shown = view(Timeline([line, gone]))
     open_span(shown, 0)
-    assert "&lt;b&gt;cold" in page(shown.box.opened.widget)
+    assert "&lt;b&gt;cold" in page(shown.opened.widget)
     open_span(shown, 1)
-    assert "gone" in page(shown.box.opened.widget)
+    assert "gone" in page(shown.opened.widget)
+    before = shown.opened
     tell(shown, open=9, start=0.5, name="nothing")
-    assert shown.box.opened.span is gone
+    assert shown.opened is before
 
 
 def test_the_saved_notebook_has_the_picture(view):
@@ -154,10 +155,10 @@ def test_the_explorer_has_a_tab():
         found = names(pane.widget)
         assert "basket" in found and "lend" not in found
         assert {"shop sent", "runs"} <= set(drawn(pane.widget).lanes)
-        spans = list(pane._box.timeline.spans)
+        spans = list(pane.widget.timeline.spans)
         [place] = [at for at, span in enumerate(spans) if span.method == "tools/call"]
         tell(pane.widget, open=place, start=spans[place].start, name="basket")
-        shown = page(pane._box.opened.widget)
+        shown = page(pane.widget.opened.widget)
         assert "Sent: request" in shown and "Received: r" in shown
         explorer.close()
 

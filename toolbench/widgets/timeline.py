@@ -4,7 +4,7 @@ The spans are sent in pieces of columns, in which a string is the number of a wo
 are sent again. The texts of spans are sent when the user begins to filter or opens a span.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import RLock
 from time import monotonic, perf_counter
@@ -25,15 +25,15 @@ from toolbench.mcp.servers import connected
 from toolbench.runs.history import history
 from toolbench.runs.record import RunRecord
 from toolbench.widgets.explorer.tabs import Lock
-from toolbench.widgets.explorer.traffic import OpenMessage, UseTool
+from toolbench.widgets.explorer.traffic import OpenMessage
 from toolbench.widgets.kit.parts import PANEL, Parts, put
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.widgets.panel.run_list import record_html
 
-ShowSpan = Callable[[Span], Html | None]
-"""A function that returns a span as HTML when it is opened; None if it does not know this span."""
+ShowSpan = Callable[[Span], Html]
+"""A function that returns the HTML of a span that is opened; empty if it does not know the span."""
 
 # Spans of one piece
 _PIECE = 500
@@ -72,34 +72,36 @@ class DrawnTimeline(w.VBox):
     """The time until which the open spans go on, in seconds since the epoch."""
 
 
-class TimelineBox:
-    """The widgets of a timeline: lanes to look at, the span that is opened, and tables.
+def _span_html(span: Span) -> Html:
+    """Return what is known of a span that nothing else shows: a head, and its text."""
+    head = f"<strong>{short(span.name)}</strong> {badge(span.state, _TONES[span.state])}"
+    where = " · ".join(filter(None, (span.time, span.lane, span.kind)))
+    html = f'<div {NO_MATHS}>{head} <span style="{REMARK}">{escape(where)}</span></div>'
+    if span.text:
+        html += f'<pre {NO_MATHS} style="{PRE};white-space:pre-wrap">{escape(span.text)}</pre>'
+    return Html(html)
+
+
+class TimelineView(LiveView):
+    """A timeline: lanes to look at, the span that is opened, and tables. Saved, it is a picture with a table.
 
     A timeline that goes on is looked at again once a second, while it is in sight on a page.
     """
 
     def __init__(
-        self,
-        timeline: Timeline,
-        lock: Lock,
-        *,
-        show: ShowSpan | None = None,
-        use_tool: UseTool | None = None,
+        self, timeline: Timeline, lock: Lock | None = None, show: ShowSpan = lambda span: Html("")
     ) -> None:
         """Show *timeline*, and what happens later if it has a source.
 
         Args:
             timeline: The timeline.
-            lock: A reentrant lock: any thread may call the callbacks.
-            show: Shows spans of its own; runs and messages are shown without it.
-            use_tool: Opens the tool of a message, to repeat or to edit its call; without it the
-                tool's panel opens below the message.
+            lock: The lock of what the timeline is a part of, which is reentrant; None: one of its own.
+            show: Returns the HTML of an answer of a model; empty if it does not know the span.
         """
         self.timeline = timeline
         """The timeline as it was looked at last."""
-        self._lock, self._show_span, self._use_tool = lock, show, use_tool
-        self._parts = parts = Parts()
-        self._is_shown = self._has_texts = self._is_closed = False
+        self._show, parts = show, Parts()
+        self._is_shown = self._has_texts = False
         self._due = 0.0
         self.opened: OpenedSpan | None = None
         """The span that is open; None if none is."""
@@ -107,12 +109,11 @@ class TimelineBox:
         self._drawn = parts.drawn(DrawnTimeline, "timeline", self._plain)
         self._place = parts.column(kind="toolbench-span-opened")
         # It has no spans of its own: the page has them already
-        self._tables = parts.drawn(w.VBox, "spanTables")
-        for part in (self._drawn, self._tables):
+        tables = parts.drawn(w.VBox, "spanTables")
+        for part in (self._drawn, tables):
             part.on_msg(lambda _, content, buffers: self._hear(content))
-        box = (self._drawn, self._place, self._tables)
-        self.widget = parts.column(*box, kind="toolbench-timeline-box")
-        """The widget that contains all."""
+        children = [parts.html(PANEL), self._drawn, self._place, tables]
+        super().__init__(parts, lock or RLock(), children, "toolbench-timeline-box")
         self._send()
 
     def refresh(self) -> None:
@@ -120,7 +121,7 @@ class TimelineBox:
         begin = perf_counter()
         timeline = self.timeline.latest()
         with self._lock:
-            if self._is_closed or timeline is self.timeline:
+            if self.comm is None or timeline is self.timeline:
                 return
             self.timeline = timeline
             self._send()
@@ -129,12 +130,11 @@ class TimelineBox:
     def _send(self) -> None:
         timeline = self.timeline
         spans, pieces = timeline.spans, list(self._drawn.pieces)
-        for place in range(0, len(spans), _PIECE):
-            some, number = spans[place : place + _PIECE], place // _PIECE
+        for number, place in enumerate(range(0, len(spans), _PIECE)):
             if number == len(pieces):
                 pieces.append(SpanPiece())
                 self._parts.adopt(pieces[-1])
-            texts = []
+            some, texts = spans[place : place + _PIECE], []
             if self._has_texts:
                 texts = [_line(span.text) for span in some]
             # One message: a span and its text belong together
@@ -158,62 +158,48 @@ class TimelineBox:
                 if is_shown:
                     ticker.watch(self._tick)
             case {"texts": True} if not self._has_texts:
-                self._has_texts = True
                 with self._lock:
+                    self._has_texts = True
                     self._send()
             case {"open": int(place), "start": int() | float() as start, "name": str(name)}:
-                self._pick(place, start, name)
+                spans = self.timeline.spans
+                # Others may have come before it since the page was told its place
+                for span in (*spans[place : place + 1], *spans):
+                    if (span.start, _line(span.name)) == (start, name):
+                        self.show_span(span)
+                        return
 
     def _tick(self) -> bool:
         """Look at the timeline if it is time. Return whether it is still in sight."""
-        if self._is_closed or not self._is_shown:
-            return False
-        if monotonic() >= self._due:
+        if self._is_shown and self.comm is not None and monotonic() >= self._due:
             self.refresh()
-        return True
+        return self._is_shown and self.comm is not None
 
-    def _pick(self, place: int, start: float, name: str) -> None:
-        """Open the span at *place*. If others came before it meanwhile, its *start* and *name* find it."""
-        spans = self.timeline.spans
-        for span in (*spans[place : place + 1], *spans):
-            if (span.start, _line(span.name)) == (start, name):
-                self.open(span)
-                return
-
-    def open(self, span: Span) -> None:
+    def show_span(self, span: Span) -> None:
         """Show *span* below the lanes in place of the one before, unless a run goes on there."""
+        if self.opened is not None and self.opened.is_busy:
+            self.opened.say("A tool is running here: wait, or cancel it.")
+        else:
+            self._put(OpenedSpan(span, self._lock, lambda: self._put(None), self._show))
+
+    def _put(self, opened: "OpenedSpan | None") -> None:
         with self._lock:
-            old = self.opened
-            if old is not None and old.is_busy:
-                old.say("A tool is running here: wait, or cancel it.")
-                return
-            html = None
-            if self._show_span is not None:
-                html = self._show_span(span)
-            self.opened = OpenedSpan(span, self._lock, self.close_span, html, self._use_tool)
-            self._place.children = (self.opened.widget,)
+            old, self.opened = self.opened, opened
+            self._place.children = [view.widget for view in self._views()]
         if old is not None:
             old.close()
 
-    def close_span(self) -> None:
-        """Close the span that is open."""
-        with self._lock:
-            old, self.opened = self.opened, None
-            self._place.children = ()
-        if old is not None:
-            old.close()
+    def _views(self) -> "list[OpenedSpan]":
+        if self.opened is None:
+            return []
+        return [self.opened]
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a tool runs in the span that is open."""
-        return self.opened is not None and self.opened.is_busy
+    def _static(self) -> dict[str, Any]:
+        return dict(self.timeline._repr_mimebundle_())
 
-    def close(self) -> None:
-        """Close all widgets; what runs is cancelled."""
-        with self._lock:
-            self._is_closed = True
-        self.close_span()
-        self._parts.close()
+    def __repr__(self) -> str:
+        # ipywidgets would write out every child
+        return f"<TimelineView of {self.timeline.summary}>"
 
 
 def _columns(spans: Sequence[Span]) -> dict[str, list[Any]]:
@@ -225,8 +211,14 @@ def _columns(spans: Sequence[Span]) -> dict[str, list[Any]]:
         columns[name] = [words.setdefault(each, len(words)) for each in strings]
     for name in _NUMBERS:
         columns[name] = [getattr(span, name) for span in spans]
-    columns["end"] = [None if span.state == "open" else span.end for span in spans]
+    columns["end"] = [_end(span) for span in spans]
     return {**columns, "words": list(words)}
+
+
+def _end(span: Span) -> float | None:
+    if span.state == "open":
+        return None
+    return span.end
 
 
 def _line(text: str) -> str:
@@ -240,59 +232,58 @@ def _line(text: str) -> str:
 class OpenedSpan:
     """One span: the run as the history shows it, the message as the explorer does, or its text."""
 
-    def __init__(
-        self,
-        span: Span,
-        lock: Lock,
-        close: Callable[[], object],
-        html: Html | None = None,
-        use_tool: UseTool | None = None,
-    ) -> None:
-        """Open *span*.
-
-        Args:
-            span: The span.
-            lock: A reentrant lock, as above.
-            close: A function that is called by the button *Close*.
-            html: The span, if others know it better.
-            use_tool: Opens the tool of a message; None: below the message.
-        """
-        self.span = span
-        self._lock = lock
+    def __init__(self, span: Span, lock: Lock, close: Callable[[], object], show: ShowSpan) -> None:
+        """Open *span*; the button *Close* calls *close*. *show* returns the HTML of an answer."""
+        self._lock, self._close, self._server = lock, close, span.server
         self._parts = parts = Parts()
         self._panel: ToolPanel | None = None
         self._message: OpenMessage | None = None
         self._said = parts.html()
-        self._close, self._use_tool = close, use_tool or self._use_tool_here
-        self.widget = parts.column()
+        buttons = [parts.button("Close", close), self._said]
         kind, _, key = span.key.partition(":")
-        if html is not None:
-            self._show(html)
-        elif kind == "run" and key.isdecimal():
-            self._show_run(_record_of(span, int(key)))
-        elif kind != "message" or not self._show_message(*key.rpartition(":")[::2]):
-            self._show(_text_html(span))
+        html = None
+        if kind == "run":
+            record = _record_of(span)
+            if record is not None:
+                html = record_html(record)
+                tip = "Put its arguments into the form of its tool"
+                load = parts.button("Load", partial(self._load, record), tip=tip)
+                buttons.insert(0, load)
+        elif kind == "message":
+            self._message = self._message_of(*key.rpartition(":")[::2])
+        elif kind == "event":
+            html = show(span)
+        self.widget = parts.column(parts.html(html or _span_html(span)), parts.row(*buttons))
+        """The widget that contains all."""
+        if self._message is not None:
+            self.widget.children = [self._message.widget]
 
-    def _show(self, html: Html, *buttons: Any) -> None:
-        close = self._parts.button("Close", self._close)
-        row = self._parts.row(*buttons, close, self._said)
-        self.widget.children = [self._parts.html(html), row]
-
-    def _show_run(self, record: RunRecord | None) -> None:
-        if record is None:
-            self._show(_text_html(self.span))
-            return
-        tip = "Put its arguments into the form of its tool"
-        load = self._parts.button("Load", partial(self._load, record), tip=tip)
-        self._show(record_html(record), load)
+    def _message_of(self, server: str, number: str) -> OpenMessage | None:
+        """Return the view of the message *number* of *server*; None if it is not kept any more."""
+        session = connected.session(server)
+        if session is not None:
+            for exchange in paired(session.traffic):
+                if str(exchange.id) == number:
+                    message = OpenMessage(session, self._lock, self._use_tool, self._close)
+                    message.show(exchange)
+                    return message
+        return None
 
     def _load(self, record: RunRecord) -> None:
         try:
-            tool = record.find_tool()
+            self._open_panel(record.find_tool()).put_back_run(record)
         except ToolbenchError as error:
             self.say(str(error))
-            return
-        self._open_panel(tool).put_back_run(record)
+
+    def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
+        session = connected.session(self._server)
+        if session is None or name not in session.tools.raw:
+            return False
+        panel = self._open_panel(session.tools[name])
+        panel.edit(arguments)
+        if is_run:
+            panel.run()
+        return True
 
     def _open_panel(self, tool: ToolDefinition[Any, Any]) -> ToolPanel:
         with self._lock:
@@ -300,32 +291,6 @@ class OpenedSpan:
                 self._panel = ToolPanel(tool)
                 self.widget.children = (*self.widget.children, self._panel)
             return self._panel
-
-    def _show_message(self, server: str, number: str) -> bool:
-        """Show the message *number* of *server*, with its answer. Return False if it is not kept any more."""
-        session = connected.session(server)
-        if session is None or not number.isdecimal():
-            return False
-        for exchange in paired(session.traffic):
-            ids = {exchange.id}
-            if exchange.answer is not None:
-                ids.add(exchange.answer.id)
-            if int(number) in ids:
-                self._message = OpenMessage(session, self._lock, self._use_tool, self._close)
-                self._message.show(exchange)
-                self.widget.children = [self._message.widget]
-                return True
-        return False
-
-    def _use_tool_here(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        tools = connected.session(self.span.server)
-        if tools is None or name not in tools.tools.raw:
-            return False
-        panel = self._open_panel(tools.tools[name])
-        panel.edit(arguments)
-        if is_run:
-            panel.run()
-        return True
 
     def say(self, words: str) -> None:
         """Say beside the buttons why nothing was done."""
@@ -337,54 +302,19 @@ class OpenedSpan:
         return self._panel is not None and self._panel.is_busy
 
     def close(self) -> None:
-        """Close all widgets."""
+        """Close all widgets; what runs is cancelled."""
         for view in (self._panel, self._message):
             if view is not None:
                 view.close()
         self._parts.close()
 
 
-def _record_of(span: Span, number: int) -> RunRecord | None:
-    """Return the record of the run to which *span* belongs; None if it goes on, or is not kept any more."""
+def _record_of(span: Span) -> RunRecord | None:
+    """Return the record of the run that *span* belongs to; None if it goes on, or is not kept any more."""
     for record in reversed(history()[:]):
         start = record.started.timestamp()
         # Runs of another session may have the same numbers
-        end = start + record.seconds + record.waited + _LATE
-        if record.id == number and start <= span.start <= end and span.state != "open":
+        is_then = start <= span.start <= start + record.seconds + record.waited + _LATE
+        if span.key == f"run:{record.id}" and is_then and span.state != "open":
             return record
     return None
-
-
-def _text_html(span: Span) -> Html:
-    """Return what is known of a span that nothing else shows: a head, and its text."""
-    head = f"<strong>{short(span.name)}</strong> {badge(span.state, _TONES[span.state])}"
-    where = " · ".join(filter(None, (span.time, span.lane, span.kind)))
-    html = f'<div {NO_MATHS}>{head} <span style="{REMARK}">{escape(where)}</span></div>'
-    if span.text:
-        html += f'<pre {NO_MATHS} style="{PRE};white-space:pre-wrap">{escape(span.text)}</pre>'
-    return Html(html)
-
-
-# --- in a cell ------------------------------------------------------------------------------
-
-
-class TimelineView(LiveView):
-    """A timeline as the value of a cell. Saved with the notebook, it is a picture with a table."""
-
-    def __init__(self, timeline: Timeline) -> None:
-        """Show *timeline*; if it has a source, it goes on while it is in sight."""
-        lock, parts = RLock(), Parts()
-        self.box = TimelineBox(timeline, lock)
-        """The lanes and what is open."""
-        children = [parts.html(PANEL), self.box.widget]
-        super().__init__(parts, lock, children, "toolbench-panel")
-
-    def _views(self) -> Iterable[TimelineBox]:
-        return [self.box]
-
-    def _static(self) -> dict[str, Any]:
-        return dict(self.box.timeline._repr_mimebundle_())
-
-    def __repr__(self) -> str:
-        # ipywidgets would write out every child
-        return f"<TimelineView of {self.box.timeline.summary}>"

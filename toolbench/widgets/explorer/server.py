@@ -175,7 +175,7 @@ class ServerView(TabSet):
             ServerPane: ServerPane,
             LogPane: LogPane,
             TrafficPane: partial(TrafficPane, use_tool=use_tool),
-            TimelinePane: partial(TimelinePane, use_tool=use_tool),
+            TimelinePane: TimelinePane,
             RecordingPane: RecordingPane,
             ChangesPane: ChangesPane,
         }

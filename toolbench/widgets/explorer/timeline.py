@@ -9,8 +9,7 @@ from toolbench.mcp.server_session import MCPServerSession
 from toolbench.runs.history import history
 from toolbench.runs.record import BEGAN
 from toolbench.widgets.explorer.tabs import Lock, Pane
-from toolbench.widgets.explorer.traffic import UseTool
-from toolbench.widgets.timeline import TimelineBox
+from toolbench.widgets.timeline import TimelineView
 
 
 class TimelinePane(Pane):
@@ -19,12 +18,13 @@ class TimelinePane(Pane):
     title = "Timeline"
     # It looks itself, while it is in sight
     hears: ClassVar[frozenset[str]] = frozenset()
+    widget: TimelineView
 
-    def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
-        """Show what happened so far; *use_tool* opens the tool of a message."""
+    def __init__(self, session: MCPServerSession, lock: Lock) -> None:
+        """Show what happened so far at *session*, and what happens."""
         super().__init__(session, lock)
-        self._box = TimelineBox(Timeline(source=self._spans), lock, use_tool=use_tool)
-        self.widget = self._box.widget
+        self.widget = TimelineView(Timeline(source=self._spans), lock)
+        self._parts.adopt(self.widget)
 
     def _spans(self) -> Iterator[Span]:
         yield from spans_of_session(self.session)
@@ -35,14 +35,9 @@ class TimelinePane(Pane):
 
     def refresh(self) -> None:
         """Show what has happened since."""
-        self._box.refresh()
+        self.widget.refresh()
 
     @property
     def is_busy(self) -> bool:
         """Whether a tool runs in the tab."""
-        return self._box.is_busy
-
-    def close(self) -> None:
-        """Close the tab; a tool that runs there is cancelled."""
-        self._box.close()
-        super().close()
+        return self.widget.is_busy

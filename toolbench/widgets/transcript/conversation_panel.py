@@ -41,7 +41,7 @@ from toolbench.widgets.transcript.rows import Rows
 from toolbench.widgets.transcript.waiting import RequestBox, WaitingCall
 
 if TYPE_CHECKING:
-    from toolbench.widgets.timeline import TimelineBox
+    from toolbench.widgets.timeline import TimelineView
 
 # The start of a fork's name if the conversation has no variable
 _STEM = "chat"
@@ -93,7 +93,7 @@ class ConversationPanel(LiveView):
         tip = "Stop the request and the tools that run, at once"
         self._stop = parts.button("Stop", self.stop, tip=tip, is_urgent=True)
         buttons = self._step, self._run, self._stop
-        self._timeline: TimelineBox | None = None
+        self._timeline: TimelineView | None = None
         transcript = parts.column(self._rows.widget, self._stream)
         self._tabs = parts.make(w.Tab, "toolbench-tabs", children=[transcript, parts.column()])
         self._tabs.titles = ("Transcript", "Timeline")
@@ -284,30 +284,27 @@ class ConversationPanel(LiveView):
 
     def _open_timeline(self) -> None:
         """Make the timeline when its tab is first opened."""
+        # Few transcripts need them
+        from toolbench.agent.spans import spans_of_conversation  # noqa: PLC0415 - as said
+        from toolbench.widgets.timeline import TimelineView  # noqa: PLC0415 - as above
+
         with self._lock:
-            if self._timeline is not None or self._is_closed:
-                return
-            from toolbench.agent.spans import (  # noqa: PLC0415 - few transcripts need them
-                spans_of_conversation,
-            )
-            from toolbench.widgets.timeline import TimelineBox  # noqa: PLC0415 - as above
+            if self._timeline is None and not self._is_closed:
+                timeline = Timeline(source=partial(spans_of_conversation, self._conversation))
+                self._timeline = TimelineView(timeline, self._lock, self._answer_html)
+                self._tabs.children[1].children = [self._timeline]
 
-            timeline = Timeline(source=partial(spans_of_conversation, self._conversation))
-            self._timeline = TimelineBox(timeline, self._lock, show=self._event_html)
-            self._tabs.children[1].children = [self._timeline.widget]
-
-    def _event_html(self, span: Span) -> Html | None:
-        """Return the event of an answer as HTML; None if *span* is a run or a question."""
+    def _answer_html(self, span: Span) -> Html:
+        """Return the event of *span*, an answer of the model, as the transcript shows it; empty if it is gone."""
         events, masking = self._log.after(0), Masking(self._conversation.known_secrets)
-        answers = {e.action_id: masked(e, masking) for e in events if isinstance(e, AnswerEvent)}
-        for event in events:
-            if span.key == f"event:{event.id}":
-                shown = masked(event, masking)
-                if isinstance(shown, ActionEvent):
-                    answer: Any = answers.get(event.id)
-                    return call_html(shown, answer, number=call_numbers(events)[event.id])
-                return other_html(shown)
-        return None
+        shown = {f"event:{event.id}": masked(event, masking) for event in events}.get(span.key)
+        if shown is None:
+            return Html("")
+        if not isinstance(shown, ActionEvent):
+            return other_html(shown)
+        answers = [e for e in events if isinstance(e, AnswerEvent) and e.action_id == shown.id]
+        answer: Any = next((masked(e, masking) for e in answers), None)
+        return call_html(shown, answer, number=call_numbers(events)[shown.id])
 
     def _show_foot(self) -> None:
         request = self._conversation.next_request
