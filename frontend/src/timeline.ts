@@ -157,14 +157,11 @@ class Timeline {
 
   #draw(): void {
     this.#isScheduled = false;
-    const { begin, end, width } = this.#view;
-    if (width === 0) return;
+    if (this.#view.width === 0) return;
     const [step, ticks] = ticksOf(this.#view);
     const focused = document.activeElement === this.#stage ? this.#focused : undefined;
     this.#canvas.draw(this.#view, ticks, this.#shown, focused, this.#opened);
     this.#drawAxis(step, ticks);
-    const time = `${clock(begin, 1)} to ${clock(end, 1)}, ${took(end - begin)}`;
-    this.#stage.setAttribute("aria-label", `Timeline, ${count(this.#count)} spans, ${time}. ${HELP}`);
     clearTimeout(this.#calm);
     this.#calm = window.setTimeout(() => this.#tell(), CALM);
   }
@@ -187,10 +184,12 @@ class Timeline {
     });
   }
 
-  /** Tell the tables what is shown. */
+  /** Tell the tables, and those who do not see it, what is shown. */
   #tell(): void {
     const box = this.el.closest(BOX);
     const { begin, end } = this.#view;
+    const time = `${clock(begin, 1)} to ${clock(end, 1)}, ${took(end - begin)}`;
+    this.#stage.setAttribute("aria-label", `Timeline, ${count(this.#count)} spans, ${time}. ${HELP}`);
     const spans = this.#spans.filter((span) => this.#shown[span.place] && span.start <= end && span.end >= begin);
     if (box) shownIn.set(box, { spans, begin, end });
     box?.dispatchEvent(new CustomEvent(SHOWN));
