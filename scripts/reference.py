@@ -38,6 +38,7 @@ MODULES = {
     "toolbench": None,
     "toolbench.core.builtins": ("FinishTool", "ThinkTool"),
     "toolbench.errors": None,
+    "toolbench.display.timeline": ("Span", "ToolTimes", "Timeline"),
     "toolbench.runs.policy": ("Policy", "policy"),
     "toolbench.runs.questions": ("Question", "Answer", "answering"),
     "toolbench.runs.parallel": ("run_tools",),

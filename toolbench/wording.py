@@ -8,7 +8,7 @@ from math import ceil
 CROSS = "\N{MULTIPLICATION SIGN}"
 """The mark of a failure. Every font has this character; many have no emoji."""
 # Seconds; an answer that comes sooner was given in advance
-_ANSWER = 0.1
+ANSWER = 0.1
 _COMMA_NUMBER = re.compile(r"-?(0|[1-9][0-9]*),[0-9]+([eE][-+]?[0-9]+)?")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -53,7 +53,7 @@ def time_taken(seconds: float, waited: float) -> str:
         seconds: The seconds of work.
         waited: The seconds in which the run waited for an answer.
     """
-    if waited < _ANSWER:
+    if waited < ANSWER:
         return duration(seconds)
     return f"{duration(seconds)}, and {duration(waited)} waiting for an answer"
 

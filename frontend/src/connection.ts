@@ -57,6 +57,35 @@ export function follow(model: Model, event: string, react: () => void, signal: A
   signal.addEventListener("abort", () => model.off(event, react));
 }
 
+/**
+ * Call *show* with the models that the trait `pieces` of *model* names, after each of *events* of *model* and each
+ * change of a piece, at most once a frame, until *signal*.
+ */
+export function followPieces(model: Model, events: string, show: (pieces: Model[]) => void, signal: AbortSignal): void {
+  let pieces: Model[] = [];
+  let [isScheduled, looks] = [false, 0];
+  const forget = (): void => pieces.forEach((piece) => piece.off("change", schedule));
+  const look = async (): Promise<void> => {
+    isScheduled = false;
+    if (signal.aborted) return; // its pieces may be closed
+    const turn = (looks += 1);
+    const ids = model.get("pieces") as string[];
+    const found = await Promise.all(ids.map((id) => model.widget_manager.get_model(id.replace("IPY_MODEL_", ""))));
+    if (signal.aborted || turn !== looks) return;
+    forget();
+    pieces = found;
+    for (const piece of pieces) piece.on("change", schedule);
+    show(pieces);
+  };
+  const schedule = (): void => {
+    if (!isScheduled) requestAnimationFrame(() => void look()); // several pieces may change together
+    isScheduled = true;
+  };
+  schedule();
+  follow(model, events, schedule, signal);
+  signal.addEventListener("abort", forget);
+}
+
 const GONE = ["dead", "terminating", "disconnected"]; // what a kernel that answers nothing more says of itself
 
 export function isAlive({ kernel }: Models): boolean {

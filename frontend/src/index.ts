@@ -20,8 +20,10 @@ import { picker } from "./picker";
 import { endPendingInput, hideQuestions } from "./questions";
 import { runs } from "./runs";
 import { addStyle, dropPlainStyles } from "./sheets";
+import { spanTables } from "./span_tables";
 import { holdAgreements } from "./still";
 import { enhanceTables } from "./table";
+import { timeline } from "./timeline";
 import { nameUploads } from "./uploads";
 
 const DRAWS = "toolbench-draws"; // beside it, where the page can find the models that it is to draw
@@ -127,7 +129,7 @@ function initialize({ model, signal = new AbortController().signal }: Initialize
   }
   // Last: anywidget swallows what fails here, and tests wait for this one as the sign that all is there
   connectApps(model, signal);
-  return { lines, picker, runs };
+  return { lines, picker, runs, spanTables, timeline };
 }
 
 export default { initialize };

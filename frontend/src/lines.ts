@@ -2,7 +2,7 @@
 // its answer together, in columns, the newest at the top. The kernel sends them in pieces; a piece
 // that is sent again holds what changed.
 
-import { follow, type Model } from "./connection";
+import { followPieces, type Model } from "./connection";
 import { type Entry, ListBox, part } from "./listbox";
 
 const ROW = 24; // pixels of a line
@@ -16,28 +16,9 @@ const entries = new WeakMap<Line[], Entry[]>(); // of the rows of each piece
 export function lines(model: Model, el: HTMLElement, signal: AbortSignal): void {
   const list = new ListBox(model, el);
   list.element.classList.add("toolbench-messages");
-  let pieces: Model[] = [];
-  let [isScheduled, looks] = [false, 0];
-  const forget = (): void => pieces.forEach((piece) => piece.off("change:rows", schedule));
-  const show = async (): Promise<void> => {
-    isScheduled = false;
-    if (signal.aborted) return; // its pieces may be closed
-    const look = (looks += 1);
-    const ids = model.get("pieces") as string[];
-    const found = await Promise.all(ids.map((id) => model.widget_manager.get_model(id.replace("IPY_MODEL_", ""))));
-    if (signal.aborted || look !== looks) return;
-    forget();
-    pieces = found;
-    for (const piece of pieces) piece.on("change:rows", schedule);
+  const show = (pieces: Model[]): void =>
     list.show(pieces.flatMap(entriesOf).reverse(), String(model.get("picked")) || null);
-  };
-  const schedule = (): void => {
-    if (!isScheduled) requestAnimationFrame(() => void show()); // several pieces may change together
-    isScheduled = true;
-  };
-  schedule();
-  follow(model, "change:pieces change:picked", schedule, signal);
-  signal.addEventListener("abort", forget);
+  followPieces(model, "change:pieces change:picked", show, signal);
 }
 
 function entriesOf(piece: Model): Entry[] {

@@ -12,7 +12,7 @@ from browser.lab import NotebookPage, wait_until_drawn
 
 SHOP = Path(__file__).parents[1] / "test_mcp" / "servers" / "shop.py"
 WIDTHS = (1280, 700)
-ABOUT = ("Server", "Log", "Traffic", "Recording", "Changes")
+ABOUT = ("Server", "Log", "Traffic", "Timeline", "Recording", "Changes")
 EXPLORER = ".toolbench-explorer"
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import toolbench.widgets.frontend
 
 # Bytes: what every page gets, and what comes with the first tab with JSON or code. The module holds the
-# tables, the history and the fields, which are sent once a page instead of in each panel.
-LARGEST = {"module.js": 70_000, "style.css": 60_000, "editor.js": 400_000}
+# tables, the history, timelines and the fields, which are sent once a page instead of in each panel.
+LARGEST = {"module.js": 85_000, "style.css": 65_000, "editor.js": 400_000}
 ROOT = Path(__file__).parents[2]
 
 

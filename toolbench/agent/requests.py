@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from toolbench.agent.agent import Agent
@@ -224,6 +224,8 @@ class Sender:
         self.model = agent.llm
         self.sent: list[SentRequest] = []
         """The requests that were sent, oldest first."""
+        self.asked: float | None = None
+        """Since when the model is asked, in seconds since the epoch; None if it is not."""
         self.on_chunk: OnChunk | None = None
         """Called with each piece of an answer when it arrives."""
         self._toolset = toolset
@@ -269,7 +271,7 @@ class Sender:
             self._condense(token)
             messages, tools = self._context.messages, self.offered
             self._note_sent(messages, tools)
-            began = monotonic()
+            began, self.asked = monotonic(), time()
             answer = self.model.complete(
                 list(messages), tools, on_chunk=self._pass_piece, cancel=token
             )
@@ -286,7 +288,7 @@ class Sender:
                 return []
             return self._failed(sentence_of(error)) + self._without_images(error)
         finally:
-            self._token = None
+            self._token = self.asked = None
 
     def _without_images(self, error: Exception) -> list[Event]:
         """Remove images from the context, if the model refused the request because of images.

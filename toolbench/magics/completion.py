@@ -15,6 +15,7 @@ from IPython.core.completer import (
 )
 
 from toolbench.display.filter import STATE, STATES
+from toolbench.display.timeline import TIMELINE_KEYS
 from toolbench.errors import BodyError
 from toolbench.jsonschema.node import read
 from toolbench.magics.call_arguments import looks_like_json
@@ -123,6 +124,8 @@ def _filter_words(parser: LineParser, words: Sequence[str]) -> list[str]:
     keys: Sequence[str] = LOG_KEYS
     if parser is TOOLS.parsers["history"]:
         keys = RUN_KEYS
+    elif parser is MCP.parsers["timeline"]:
+        keys = TIMELINE_KEYS
     elif "--traffic" in words:
         keys = TRAFFIC_KEYS
     elif "--stderr" in words:

@@ -16,7 +16,7 @@ from toolbench.display.filter import help_line, text_of
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.jsonschema.node import read
-from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time
+from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time, mcp_timeline
 from toolbench.magics.call_arguments import fill_in, from_words
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
@@ -75,7 +75,7 @@ class MCPMagics(NotebookMagics):
         """Connect and look at servers."""
         head, dashes, tail = line.partition(" -- ")
         words = split(head)
-        if words[:1] == ["log"]:
+        if words[:1] in (["log"], ["timeline"]):
             words = words_with_quotes(head)
         program = None
         if dashes:
@@ -383,6 +383,7 @@ MCP = Family(
                 ),
             ),
         ),
+        **mcp_timeline.COMMANDS,
         "review": Command("its tools, tokens, risks and lint findings", _review, (SERVER,)),
         **mcp_over_time.COMMANDS,
         "tasks": Command("the tasks that calls of this session started", _tasks, (SERVER,)),
@@ -432,6 +433,7 @@ MCP = Family(
         "%mcp prompt notes summarize topic=ships",
         "%mcp log time --stderr",
         "%mcp log time --traffic tool:now error ms>500",
+        "%mcp timeline time error ms>500",
         "%mcp serve                      the tools of this notebook, to agents",
     ),
 )

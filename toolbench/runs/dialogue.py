@@ -11,7 +11,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from threading import Lock, current_thread, main_thread
-from time import monotonic
+from time import monotonic, time
 from typing import Any, NamedTuple, TypeVar
 
 from toolbench.core.background_loop import portal
@@ -21,7 +21,7 @@ from toolbench.runs.control import Cancellable, Interruptible
 from toolbench.runs.current_run import active_run
 from toolbench.runs.input_prompt import ask_in_cell
 from toolbench.runs.progress import wait
-from toolbench.runs.questions import Answer, Asker, Preset, Question, preset_in_context
+from toolbench.runs.questions import Answer, Asker, Preset, Question, Wait, preset_in_context
 from toolbench.threads import have_threads
 
 T = TypeVar("T")
@@ -38,6 +38,7 @@ class Dialogue:
         desk: Sends a question to the thread that waits for the run; None if this is not needed.
         answers: The answers so far, for the record.
         unanswered: The questions that have no answer yet, or got none.
+        waits: All questions of this run itself, consent too, each with the time of its wait.
         version: Counts the changes; see `Run.version`.
         when_changed: A function that is called after a question was put, and after it was answered.
     """
@@ -67,6 +68,7 @@ class Dialogue:
             self.asker, self.desk = outer.asker, outer.desk
         self.answers: list[Answer] = []
         self.unanswered: list[Question] = []
+        self.waits: list[Wait] = []
         self.version = 0
         self._secrets = secrets
         self._outer = outer
@@ -160,11 +162,16 @@ class Dialogue:
         If it is None, another run has asked, and shows the question.
         """
         around = list(self._outward())
+        wait = Wait("", time())
+        if question is not None:
+            wait.question, wait.is_consent = question.message, question.consent is not None
+            self.waits.append(wait)
         for dialogue in around:
             dialogue._begin_wait(question)
         try:
             yield
         finally:
+            wait.ended = time()
             for dialogue in around:
                 dialogue._end_wait()
 

@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import count, islice, pairwise
 from math import isfinite
 from pathlib import Path
@@ -28,12 +29,14 @@ from toolbench.core.tool_names import ToolAddress
 from toolbench.display.filter import Filter
 from toolbench.display.render import bundle, to_text
 from toolbench.display.tables import listing_html
+from toolbench.display.timeline import Span, Timeline
 from toolbench.errors import ToolbenchError
 from toolbench.files import open_unlinked
-from toolbench.runs.questions import Answer
+from toolbench.runs.questions import Answer, Wait
 from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in
-from toolbench.runs.run import numbers
+from toolbench.runs.run import Run, numbers
 from toolbench.runs.run_rows import HEADS, RUN_KEYS, rows_of
+from toolbench.runs.run_spans import spans_of_runs
 from toolbench.wording import listed
 
 if TYPE_CHECKING:
@@ -147,6 +150,7 @@ def _record(line: bytes) -> RunRecord | None:
             version=str(data.get("version", "")),
             address=_address_in(data),
             answers=tuple(Answer(**answer) for answer in data.get("answers", ())),
+            waits=tuple(map(_wait, data.get("waits", ()))),
             refused=_REFUSED.get(data.get("refused"), ""),
             unanswered=int(data.get("unanswered", 0)),
             lost=tuple(map(str, lost)),
@@ -169,6 +173,15 @@ def _seconds(value: Any) -> float:
         msg = f"{seconds} is not a number of seconds"
         raise ValueError(msg)
     return seconds
+
+
+def _wait(data: Mapping[str, Any]) -> Wait:
+    ended = data["ended"]
+    # The run was recorded before its question had an answer
+    if ended is not None:
+        ended = _seconds(ended)
+    is_consent = bool(data.get("is_consent"))
+    return Wait(str(data["question"]), _seconds(data["began"]), ended, is_consent)
 
 
 def _address_in(data: Mapping[str, Any]) -> ToolAddress | None:
@@ -199,6 +212,7 @@ class RunHistory(Sequence[RunRecord]):
         self._size = 0
         self._lock = RLock()
         self._journal: Journal | None = None
+        self._running: set[Run] = set()
         self._observers: dict[int, tuple[AnyTool | None, Callable[[], object]]] = {}
         self._observer_numbers = count()
 
@@ -210,6 +224,39 @@ class RunHistory(Sequence[RunRecord]):
         if journal is not None:
             journal.write(record)
         self._tell(record)
+
+    def begun(self, run: Run) -> Callable[[], None]:
+        """Know that *run* goes on, until the returned function is called."""
+        with self._lock:
+            self._running.add(run)
+        return partial(self._running.discard, run)
+
+    def spans(self, conversation: Any = None) -> list[Span]:
+        """Return the spans of the runs and their questions, also of runs that go on.
+
+        Args:
+            conversation: The conversation whose calls they are; None: all runs.
+        """
+        with self._lock:
+            running = list(self._running)
+        if conversation is None:
+            return list(spans_of_runs(self, running))
+        return list(
+            spans_of_runs(
+                (record for record in self if record.conversation is conversation),
+                (run for run in running if run.conversation is conversation),
+            )
+        )
+
+    def timeline(self) -> Timeline:
+        """Return when each run worked and waited for you: a picture, with a table by tool.
+
+        Example:
+            ```python
+            history().timeline().of("ms>500")
+            ```
+        """
+        return Timeline(source=self.spans)
 
     def observe(self, tool: AnyTool | None, react: Callable[[], object]) -> Callable[[], None]:
         """Call *react* after a change of the runs of *tool*, in the thread of the change.

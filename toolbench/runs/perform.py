@@ -250,6 +250,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     """
     with ExitStack() as undo:
         undo.callback(run_of_code.enter(run))
+        undo.callback(history().begun(run))
         if run.parent is not None:
             undo.callback(run.parent.on_cancel(partial(_stop_too, run, run.parent)))
         if timeout is not None:

@@ -225,6 +225,18 @@ def _word(value: Any) -> str:
     return json.dumps(plain(value))
 
 
+@dataclass
+class Wait:
+    """A question of a run, and when the run waited for its answer: seconds since the epoch."""
+
+    question: str
+    began: float
+    ended: float | None = None
+    """None while there is no answer."""
+    is_consent: bool = False
+    """Whether it was asked whether the call may run."""
+
+
 Asker = Callable[[Question], Answer]
 
 

@@ -11,6 +11,7 @@ from datetime import date, datetime, time
 from functools import cached_property
 from keyword import iskeyword
 from shlex import quote
+from time import time as clock_time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import uuid4
 
@@ -32,7 +33,7 @@ from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.caps import shorten
-from toolbench.display.escape import Html, visible
+from toolbench.display.escape import Html, on_one_line, visible
 from toolbench.display.images import LARGEST, Image, read_image
 from toolbench.display.json_tree import parse_json
 from toolbench.display.objects import call_html, call_text
@@ -42,7 +43,7 @@ from toolbench.errors import ToolbenchError, ToolNotFoundError
 from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.kernel import running_shell
-from toolbench.runs.questions import Answer
+from toolbench.runs.questions import Answer, Wait
 from toolbench.runs.run import Run, Source, run_here
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import NOT_KEPT, as_sent, is_json, is_readable, key_text, plain, text_of
@@ -54,12 +55,16 @@ if TYPE_CHECKING:
 AnyTool = ToolDefinition[Any, Any]
 SESSION = uuid4().hex[:12]
 """The id of the session of this process; with its number, it is the key of a run in all files."""
+BEGAN = clock_time()
+"""When the session began: seconds since the epoch."""
 # Bytes of one observation, and of one string among the arguments
 LIMIT = 1_000_000
 # Characters that are kept of a larger observation
 _START = LIMIT // 100
 # Characters of a result: displays of records are saved in notebooks
 MAX_RESULT = 20_000
+# Characters of a question with its time
+_QUESTION = 200
 # Characters of a result on one line, and of the start of a text in which its first line is looked for
 _LINE, _BEGINNING = 120, 2_000
 # Bytes of an image that is drawn small
@@ -394,6 +399,8 @@ class RunRecord:
     answers: tuple[Answer, ...] = field(default=(), compare=False)
     """The answers to the questions that were asked during the work, in turn, without secrets; the
     `question` of each is the text that was asked. `with answering(*record.answers):` gives them again."""
+    waits: tuple[Wait, ...] = field(default=(), compare=False)
+    """All questions of the run itself, also those for consent: when it waited for each answer."""
     refused: Literal["", "arguments", "call"] = field(default="", compare=False)
     """What was refused before the tool ran: the arguments, which did not fit, or a call without
     arguments, such as `tool(3)`; empty if the tool ran."""
@@ -439,6 +446,7 @@ class RunRecord:
             cell=_newest_cell(),
             address=ToolAddress.of(run.tool),
             answers=tuple(answers),
+            waits=tuple(waits_of(run)),
             refused=_refused_part(run),
             unanswered=len(run.dialogue.unanswered),
             lost=tuple(name for name in kept.arguments if name in kept.lost),
@@ -573,6 +581,7 @@ class RunRecord:
             "waited": round(self.waited, 6),
             "version": self.version,
             "answers": plain([*map(asdict, self.answers)]),
+            "waits": plain([*map(asdict, self.waits)]),
             "refused": self.refused,
             "unanswered": self.unanswered,
             "max_result_tokens": self.observation._max_tokens,
@@ -779,6 +788,17 @@ def _without_secrets(answer: Answer, run: Run) -> Answer:
     if answer.content is not None:
         content = _shortened(redactor.value(dict(answer.content)))
     return replace(answer, question=question, content=content)
+
+
+def waits_of(run: Run) -> Iterator[Wait]:
+    """Yield the questions of *run* with the times of their waits, without secrets and long texts."""
+    for wait in tuple(run.dialogue.waits):
+        yield replace(wait, question=question_line(run.secrets.redactor.text(wait.question)))
+
+
+def question_line(text: str) -> str:
+    """Return *text*, a question, on one line, cut if it is long."""
+    return shorten(on_one_line(text), _QUESTION)
 
 
 def _shortened(value: Any) -> Any:

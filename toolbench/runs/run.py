@@ -363,6 +363,8 @@ class Run:
             if self._state == "new":
                 # Before the numbers of the runs inside of it
                 self.number = self.id
+                # Others may have been made long before
+                self.started = datetime.now(UTC)
                 self._clock = monotonic()
             self._state = state
             if state in ENDED:

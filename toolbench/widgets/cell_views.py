@@ -27,6 +27,7 @@ class CellViews:
             ("toolbench.checks.report", "CheckReport"): self._in_a_page(_checks),
             ("toolbench.runs.history", "RunHistory"): self._in_a_page(_history),
             ("toolbench.runs.history", "ListedRuns"): self._in_a_page(_runs),
+            ("toolbench.display.timeline", "Timeline"): self._in_a_page(_timeline),
             ("toolbench.serving.served_tools", "Served"): self._in_a_page(_served),
             ("toolbench.export.package", "PackageFolder"): self._in_a_page(_package),
             ("toolbench.mcp.server_session", "MCPServerSession"): _server,
@@ -127,6 +128,13 @@ def _runs(listed: Any) -> Any:
     from toolbench.widgets.history_panel import HistoryPanel  # noqa: PLC0415 - as above
 
     return HistoryPanel(listed)
+
+
+def _timeline(timeline: Any) -> Any:
+    """Return the timeline in which a click on a span opens the run or the message."""
+    from toolbench.widgets.timeline import TimelineView  # noqa: PLC0415 - as above
+
+    return TimelineView(timeline)
 
 
 def _served(served: Any) -> Any:

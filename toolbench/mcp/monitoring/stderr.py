@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
+from time import time
 from typing import TextIO
 
 import anyio
@@ -116,7 +117,8 @@ class StderrTail:
             on_change: Called after each line that is kept.
         """
         self.redactor = redactor
-        self._lines = deque[str](maxlen=lines)
+        # When each was read: seconds since the epoch
+        self._lines = deque[tuple[float, str]](maxlen=lines)
         self._filter = ProbeWarningFilter()
         self._lock = Lock()
         self._on_line = on_line
@@ -128,8 +130,12 @@ class StderrTail:
         """The number of all lines, including lines that are not kept."""
 
     def __iter__(self) -> Iterator[str]:
+        return iter([line for _, line in self.timed()])
+
+    def timed(self) -> list[tuple[float, str]]:
+        """Return the kept lines, each with the time at which it was read: seconds since the epoch."""
         with self._lock:
-            return iter(list(self._lines))
+            return list(self._lines)
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -185,7 +191,7 @@ class StderrTail:
         if len(line) > _LONGEST_LINE:
             line = f"{line[:_LONGEST_LINE]}… ({size:,} characters)"
         with self._lock:
-            self._lines.append(line)
+            self._lines.append((time(), line))
             self.total += 1
         self._on_change()
 

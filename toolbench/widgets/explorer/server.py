@@ -23,6 +23,7 @@ from toolbench.widgets.explorer.log import LogPane
 from toolbench.widgets.explorer.over_time import ChangesPane, RecordingPane
 from toolbench.widgets.explorer.requests import Failure, PendingUpdates
 from toolbench.widgets.explorer.tabs import Lock, MakePane, Pane, TabSet
+from toolbench.widgets.explorer.timeline import TimelinePane
 from toolbench.widgets.explorer.traffic import TrafficPane, UseTool
 from toolbench.widgets.kit.parts import put, show_if
 
@@ -160,7 +161,7 @@ def _more_html(session: MCPServerSession) -> str:
 
 
 class ServerView(TabSet):
-    """The tabs Server, Log, Traffic, Recording and Changes. The visible one follows the server."""
+    """The tabs Server, Log, Traffic, Timeline, Recording and Changes. The visible one follows the server."""
 
     def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
         """Show the state of *session*; the other tabs are made when they are opened.
@@ -174,6 +175,7 @@ class ServerView(TabSet):
             ServerPane: ServerPane,
             LogPane: LogPane,
             TrafficPane: partial(TrafficPane, use_tool=use_tool),
+            TimelinePane: TimelinePane,
             RecordingPane: RecordingPane,
             ChangesPane: ChangesPane,
         }

@@ -1,7 +1,6 @@
 """The panel of one tool: its form, its runs and its results."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -22,7 +21,7 @@ from toolbench.redaction.detect import SecretsByPath, hidden_in
 from toolbench.runs.input_prompt import can_ask_in_cell
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import Asker, decline
-from toolbench.runs.record import RunRecord, lost_words
+from toolbench.runs.record import SESSION, RunRecord, lost_words
 from toolbench.runs.run import Run
 from toolbench.runs.secret_question import missing_secrets
 from toolbench.threads import NO_THREADS, daemon_thread, have_threads
@@ -57,7 +56,7 @@ class ToolPanel(LiveView):
         staleness: The notice that the tool or its class was defined again, with a button to reload
             the tool.
         lock: A lock that is held while a callback changes the panel.
-        sent_secrets: The secrets of earlier runs, by their start; `put_back_run` puts them back.
+        sent_secrets: The secrets of earlier runs, by the keys of their records; `put_back_run` puts them back.
     """
 
     tool: ToolDefinition[Any, Any]
@@ -105,7 +104,7 @@ class ToolPanel(LiveView):
         # Made once
         self._tool_html: Html | None = None
         # Those that the form hid, by the start of their run: in memory only, and nowhere shown
-        self.sent_secrets: dict[datetime, SecretsByPath] = {}
+        self.sent_secrets: dict[tuple[str, int], SecretsByPath] = {}
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
         self.runs = runs = PanelRuns(parts, self.lock, controls, self._add, self._over, when_state)
@@ -264,7 +263,7 @@ class ToolPanel(LiveView):
         is named beside Run until the form is edited.
         """
         typed, hidden = self.form.value, self.form.masked
-        secrets = self.sent_secrets.get(record.started, {})
+        secrets = self.sent_secrets.get(record.key, {})
         arguments = with_secrets(self.tool, record, secrets)
         for name in record.lost:
             is_secret = MARK in (hidden.get(name), record.arguments[name])
@@ -426,7 +425,7 @@ class ToolPanel(LiveView):
             # Too deep to be looked through
             return
         if secrets:
-            self.sent_secrets[run.started] = secrets
+            self.sent_secrets[SESSION, run.id] = secrets
             for earliest in [*self.sent_secrets][:-MAX_RUNS]:
                 del self.sent_secrets[earliest]
 

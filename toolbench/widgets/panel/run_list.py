@@ -232,7 +232,7 @@ class RunList:
         elif len(compared) == 2 and compared[0] is not None and compared[1] is not None:
             put(self._detail, compared_html(compared[0], compared[1]))
         else:
-            put(self._detail, _whole(record))
+            put(self._detail, record_html(record))
 
 
 def _sent(rows: Sequence[RunRow]) -> tuple[list[list[Any]], list[str]]:
@@ -272,7 +272,8 @@ def _label(row: RunRow) -> str:
     return shorten(text.removesuffix(", "), _ARGUMENTS)
 
 
-def _whole(record: RunRecord) -> Html:
+def record_html(record: RunRecord) -> Html:
+    """Return a run whole: its arguments, its answers and its result."""
     when = f"{record.started.astimezone():%H:%M:%S}"
     remark = " · ".join(filter(None, (when, record.source, record.decision)))
     return call_html(

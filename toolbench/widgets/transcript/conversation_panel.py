@@ -3,16 +3,29 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
+from functools import partial
 from threading import RLock, Thread
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
 
 from toolbench.agent.conversation import Conversation
-from toolbench.agent.events import ActionEvent
-from toolbench.agent.transcript import bundle, call_numbers, head_html, steps_of
+from toolbench.agent.events import ActionEvent, AnswerEvent
+from toolbench.agent.masking import Masking
+from toolbench.agent.transcript import (
+    bundle,
+    call_html,
+    call_numbers,
+    head_html,
+    masked,
+    other_html,
+    steps_of,
+)
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
+from toolbench.display.timeline import Span, Timeline
 from toolbench.llm.models.person import asked_by
 from toolbench.runs.control import CancelToken
 from toolbench.runs.questions import Answer, Question
@@ -26,6 +39,9 @@ from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.transcript.live import EVERY, StreamedText
 from toolbench.widgets.transcript.rows import Rows
 from toolbench.widgets.transcript.waiting import RequestBox, WaitingCall
+
+if TYPE_CHECKING:
+    from toolbench.widgets.timeline import TimelineView
 
 # The start of a fork's name if the conversation has no variable
 _STEM = "chat"
@@ -77,11 +93,15 @@ class ConversationPanel(LiveView):
         tip = "Stop the request and the tools that run, at once"
         self._stop = parts.button("Stop", self.stop, tip=tip, is_urgent=True)
         buttons = self._step, self._run, self._stop
+        self._timeline: TimelineView | None = None
+        transcript = parts.column(self._rows.widget, self._stream)
+        self._tabs = parts.make(w.Tab, "toolbench-tabs", children=[transcript, parts.column()])
+        self._tabs.titles = ("Transcript", "Timeline")
+        self._tabs.observe(lambda _: self._open_timeline(), "selected_index")
         children = [
             parts.html(PANEL),
             parts.row(self._head, *buttons, kind="toolbench-conversation"),
-            self._rows.widget,
-            self._stream,
+            self._tabs,
             self._problem,
             self._waiting,
             self._question.widget,
@@ -262,6 +282,30 @@ class ConversationPanel(LiveView):
         for view in old.values():
             view.close()
 
+    def _open_timeline(self) -> None:
+        """Make the timeline when its tab is first opened."""
+        # Few transcripts need them
+        from toolbench.agent.spans import spans_of_conversation  # noqa: PLC0415 - as said
+        from toolbench.widgets.timeline import TimelineView  # noqa: PLC0415 - as above
+
+        with self._lock:
+            if self._timeline is None and not self._is_closed:
+                timeline = Timeline(source=partial(spans_of_conversation, self._conversation))
+                self._timeline = TimelineView(timeline, self._lock, self._answer_html)
+                self._tabs.children[1].children = [self._timeline]
+
+    def _answer_html(self, span: Span) -> Html:
+        """Return the event of *span*, an answer of the model, as the transcript shows it; empty if it is gone."""
+        events, masking = self._log.after(0), Masking(self._conversation.known_secrets)
+        shown = {f"event:{event.id}": masked(event, masking) for event in events}.get(span.key)
+        if shown is None:
+            return Html("")
+        if not isinstance(shown, ActionEvent):
+            return other_html(shown)
+        answers = [e for e in events if isinstance(e, AnswerEvent) and e.action_id == shown.id]
+        answer: Any = next((masked(e, masking) for e in answers), None)
+        return call_html(shown, answer, number=call_numbers(events)[shown.id])
+
     def _show_foot(self) -> None:
         request = self._conversation.next_request
         title = f"What the model is sent next: {request.summary}"
@@ -278,7 +322,10 @@ class ConversationPanel(LiveView):
             self._origin.renew()
 
     def _views(self) -> list[Any]:
-        return [*(panel for _, panel in self._forks), *self._rows.views]
+        views: list[Any] = [*(panel for _, panel in self._forks), *self._rows.views]
+        if self._timeline is not None:
+            views.append(self._timeline)
+        return views
 
     def _release(self) -> None:
         if self._is_at_work:

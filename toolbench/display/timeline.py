@@ -1,0 +1,553 @@
+"""What happened, and when: spans in lanes, a table by tool, and a picture that needs no script.
+
+A span is a run, a message, a question, a line of a server, or an answer of a model, with its beginning
+and its end. The stores that have them make the spans when somebody looks: `spans_of_runs`,
+`spans_of_session`, `spans_of_conversation`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from toolbench.core.coercion import data_frame_class
+from toolbench.display.caps import shorten
+from toolbench.display.css import TEXT_COLOR, TEXT_FONT
+from toolbench.display.escape import NO_MATHS, Html, escape, on_one_line
+from toolbench.display.filter import Filter
+from toolbench.display.page import TONES, Tone, fold
+from toolbench.display.render import bundle, to_text
+from toolbench.display.tables import listing_html
+from toolbench.wording import counted, duration, time_of_day, time_taken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal[
+    "run",
+    "request",
+    "notification",
+    "question",
+    "progress",
+    "stderr",
+    "log",
+    "noise",
+    "answer",
+    "connection",
+]
+"""What a span is; an `answer` is one of a model."""
+State = Literal["ok", "failed", "waiting", "open"]
+"""How a span went: `waiting` is time of waiting for the user, and an `open` one has not ended."""
+RUNS, QUESTIONS, MODEL = "runs", "questions", "model"
+"""The lanes that are of no server."""
+TIMELINE_KEYS = (
+    "lane",
+    "kind",
+    "name",
+    "time",
+    "ms",
+    "state",
+    "tool",
+    "server",
+    "method",
+    "tokens",
+    "cost",
+)
+"""The keys of a span in a filter."""
+_FIRST = (MODEL, RUNS, QUESTIONS)
+# Spans in the text and in the table behind the picture
+_LONGEST, _LISTED = 10, 500
+# Spans that the picture has
+_DRAWN = 2_000
+# Characters of a name and a text
+_NAME, _TEXT = 60, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that happened, from its beginning to its end."""
+
+    lane: str
+    """`runs`, `questions`, `model`, or of a server `NAME sent` (by us) and `NAME received` (by us)."""
+    kind: Kind
+    name: str
+    """The name of a tool, a method, a model, or the question in short."""
+    start: float
+    """Seconds since the epoch."""
+    end: float
+    """The same as `start` for what has no length; the time of looking for what has not ended."""
+    state: State
+    text: str = ""
+    """More about it in a line, without secrets; not escaped."""
+    key: str = ""
+    """What a click opens: `run:12`, `message:lib:34`, `event:7`; empty: nothing."""
+    tool: str = ""
+    server: str = ""
+    method: str = ""
+    tokens: int | None = None
+    cost: float | None = None
+    """Dollars."""
+    waited: float = 0.0
+    """The seconds of a run in which it waited for the user."""
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of work, without those of waiting for the user."""
+        return max(0.0, self.end - self.start - self.waited)
+
+    @property
+    def time(self) -> str:
+        """The time of day at which it began."""
+        return time_of_day(self.start)
+
+    @property
+    def ms(self) -> float:
+        """The milliseconds of work."""
+        return round(self.seconds * 1000, 1)
+
+    @property
+    def searched(self) -> str:
+        """The text in which a filter looks for its words."""
+        return f"{self.lane} {self.kind} {self.name} {self.state} {self.method} {self.text}"
+
+    def value(self, key: str) -> object:
+        """Return the value of one of `TIMELINE_KEYS` for a filter; that of `tool` has its address too."""
+        if key == "tool":
+            return self.tool, self.address
+        return getattr(self, key)
+
+    @property
+    def address(self) -> str:
+        """The name of its tool with that of the server before it, as lines name tools; empty without a tool."""
+        if self.server and self.tool:
+            return f"{self.server}.{self.tool}"
+        return self.tool
+
+    @property
+    def description(self) -> str:
+        """All of it in a line of words."""
+        words = [self.name, self.state, self.time]
+        if self.end > self.start:
+            words.append(time_taken(self.seconds, self.waited))
+        return on_one_line(shorten(", ".join(filter(None, [*words, self.text])), _TEXT))
+
+
+@dataclass(slots=True)
+class ToolTimes:
+    """What the calls of one tool, or the answers of one model, took."""
+
+    name: str
+    kind: Literal["tool", "model"]
+    failed: int = 0
+    waited: float = 0.0
+    """The seconds of waiting for the user; they are no part of the other times."""
+    tokens: int | None = None
+    cost: float | None = None
+    """Dollars."""
+    times: list[float] = field(default_factory=list, repr=False)
+    """The milliseconds of each."""
+
+    def add(self, span: Span) -> None:
+        """Count *span*."""
+        self.times.append(span.ms)
+        self.failed += span.state == "failed"
+        self.waited += span.waited
+        if span.tokens is not None:
+            self.tokens = (self.tokens or 0) + span.tokens
+        if span.cost is not None:
+            self.cost = (self.cost or 0.0) + span.cost
+
+    @property
+    def calls(self) -> int:
+        """How many there were."""
+        return len(self.times)
+
+    @property
+    def p50(self) -> float:
+        """The milliseconds that half of them needed at most."""
+        return self._within(0.50)
+
+    @property
+    def p95(self) -> float:
+        """The milliseconds that 95 of a hundred needed at most."""
+        return self._within(0.95)
+
+    def _within(self, share: float) -> float:
+        return sorted(self.times)[ceil(share * len(self.times)) - 1]
+
+
+_TOOL_COLUMNS = ("tool or model", "calls", "failed", "p50 ms", "p95 ms", "waited", "tokens", "cost")
+_SPAN_COLUMNS = ("time", "lane", "name", "state", "took", "text")
+
+
+class Timeline:
+    """The spans of a session, ordered by their beginnings.
+
+    Example:
+        ```python
+        slow = history().timeline().of("ms>500")
+        slow.by_tool()
+        Path("session.svg").write_text(slow.to_svg())
+        ```
+
+    Attributes:
+        spans: The spans, in the order in which they began.
+        filter: The words by which they were chosen; empty: all.
+    """
+
+    def __init__(
+        self,
+        spans: Iterable[Span] | None = None,
+        filter: str = "",
+        *,
+        source: Callable[[], Iterable[Span]] | None = None,
+    ) -> None:
+        """Order *spans*.
+
+        Args:
+            spans: The spans; those of *source* if left out.
+            filter: The words by which they were chosen.
+            source: Returns all spans, with those of later; see `latest`.
+        """
+        if spans is None and source is not None:
+            spans = source()
+        self.spans = tuple(sorted(spans or (), key=lambda span: span.start))
+        self.filter = filter
+        self._source = source
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def lanes(self) -> list[str]:
+        """Return the names of the lanes that have spans, from top to bottom: the model, runs, questions, servers."""
+        present = {span.lane for span in self.spans}
+        servers = sorted(present.difference(_FIRST), key=_server_first)
+        return [lane for lane in (*_FIRST, *servers) if lane in present]
+
+    def of(self, filter: str) -> "Timeline":
+        """Return the timeline of the spans that match *filter*; see `toolbench.display.filter`.
+
+        Raises:
+            FilterError: If it has a key that spans do not have.
+        """
+        only = Filter(filter, TIMELINE_KEYS)
+        chosen = [span for span in self.spans if only.matches(span)]
+        return Timeline(chosen, f"{self.filter} {filter}".strip(), source=self._source)
+
+    def before(self, span: Span, count: int = _LONGEST) -> "Timeline":
+        """Return the last *count* spans that began before *span*, with *span* itself."""
+        earlier = [each for each in self.spans if each.start < span.start]
+        return Timeline([*earlier[-count:], span])
+
+    def latest(self) -> "Timeline":
+        """Return the timeline with what has happened since; this one if nothing can tell."""
+        if self._source is None:
+            return self
+        return Timeline(source=self._source).of(self.filter)
+
+    def by_tool(self) -> list[ToolTimes]:
+        """Return what each tool and each model took, the one with the most time first.
+
+        A call of a server's tool counts once, though it is a run and a request: as the run. Where
+        there was no run, as in a sweep, the request counts. What has not ended does not count.
+        """
+        found: dict[tuple[str, str], ToolTimes] = {}
+        # Until when a run of each tool went on
+        reach: dict[str, float] = {}
+        for span in self.spans:
+            if span.kind == "run":
+                reach[span.address] = max(reach.get(span.address, 0.0), span.end)
+            elif span.kind == "request" and span.start <= reach.get(span.address, 0.0):
+                continue
+            kind: Literal["tool", "model"] = "tool"
+            name = span.address
+            if span.kind == "answer":
+                kind, name = "model", span.name
+            elif span.kind not in ("run", "request"):
+                continue
+            if name and span.state != "open":
+                found.setdefault((kind, name), ToolTimes(name, kind)).add(span)
+        return sorted(found.values(), key=lambda row: -sum(row.times))
+
+    def longest(self, count: int = _LONGEST) -> list[Span]:
+        """Return the *count* longest spans, the longest first; time of waiting counts too."""
+        lasting = [span for span in self.spans if span.end > span.start]
+        return sorted(lasting, key=lambda span: span.start - span.end)[:count]
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return a DataFrame with a row per span; its beginning and end are times, `ms` has no time of waiting.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        columns = [each.name for each in fields(Span)]
+        rows = []
+        for span in self.spans:
+            row = {name: getattr(span, name) for name in columns}
+            rows.append(
+                {**row, "start": _local(span.start), "end": _local(span.end), "ms": span.ms}
+            )
+        return data_frame_class()(rows, columns=[*columns, "ms"])
+
+    def to_svg(self, width: int = 960) -> str:
+        """Return a picture of the timeline, for a page or a file, which reads on light and dark pages.
+
+        It has at most 2,000 spans: what failed, what waited for the user, and then the longest.
+
+        Args:
+            width: The width in pixels.
+        """
+        return _Picture(self, width).svg()
+
+    @property
+    def summary(self) -> str:
+        """How many spans there are, and from when to when."""
+        if not self.spans:
+            return self._nothing
+        end = max(span.end for span in self.spans)
+        words = counted(len(self.spans), "span")
+        if self.filter:
+            words += f" that match {on_one_line(self.filter)}"
+        return f"{words}, {self.spans[0].time} to {time_of_day(end)}"
+
+    @property
+    def _nothing(self) -> str:
+        if self.filter:
+            return f"Nothing matches {on_one_line(self.filter)!r}."
+        return "Nothing has happened yet."
+
+    def __repr__(self) -> str:
+        return f"<Timeline of {self.summary}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        if not self.spans:
+            return bundle(self._nothing)
+        tools = list(map(_tool_cells, self.by_tool()))
+        longest = [_span_cells(span) for span in self.longest()]
+        parts: list[Any] = [Text(self.summary)]
+        if tools:
+            parts.append(_table(_TOOL_COLUMNS, tools))
+        parts += [Text("The longest:"), _table(_SPAN_COLUMNS, longest)]
+        return {"text/plain": to_text(Group(*parts)), "text/html": self._html(tools)}
+
+    def _html(self, tools: Sequence[Sequence[object]]) -> Html:
+        listed, notes = self.spans[-_LISTED:], []
+        if len(listed) < len(self.spans):
+            notes = [f"The last {len(listed)} of {len(self.spans):,}; to_dataframe() has all."]
+        body = self.to_svg(_IN_CELL)
+        if tools:
+            body += listing_html(_TOOL_COLUMNS, tools)
+        spans = listing_html(_SPAN_COLUMNS, list(map(_span_cells, listed)), notes)
+        body += fold("The spans as a table", spans)
+        style = f"{TEXT_FONT};{TEXT_COLOR}"
+        head = f"<strong>Timeline</strong>: {escape(self.summary)}"
+        return Html(f'<div {NO_MATHS} style="{style}">{head}{body}</div>')
+
+
+def _local(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC).astimezone()
+
+
+def _server_first(lane: str) -> tuple[str, bool]:
+    """Return the order of a server's lane: by its server, what we sent before what it sent."""
+    server, _, direction = lane.rpartition(" ")
+    return server, direction != "sent"
+
+
+def _tool_cells(row: ToolTimes) -> tuple[object, ...]:
+    waited = cost = ""
+    tokens: object = ""
+    if row.waited >= 0.05:
+        waited = duration(row.waited)
+    if row.tokens is not None:
+        tokens = row.tokens
+    if row.cost is not None:
+        cost = f"${row.cost:.4f}"
+    name = on_one_line(row.name)
+    return name, row.calls, row.failed, row.p50, row.p95, waited, tokens, cost
+
+
+def _span_cells(span: Span) -> tuple[object, ...]:
+    took = ""
+    if span.end > span.start:
+        took = time_taken(span.seconds, span.waited)
+    name = shorten(on_one_line(span.name), _NAME)
+    text = shorten(on_one_line(span.text), _TEXT)
+    return span.time, span.lane, name, span.state, took, text
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column))
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    return table
+
+
+# --- the picture ------------------------------------------------------------------------
+
+# Pixels: the names of lanes, the margin on the right, a row, between lanes, the axis, the legend
+_LEFT, _RIGHT, _ROW, _GAP, _AXIS, _FOOT = 132, 12, 14, 8, 24, 26
+# Pixels of a span at least, of one with its name inside, of a character, and between two times
+_NARROW, _NAMED, _LETTER, _TICK = 2, 44, 6, 110
+# Of the picture in a cell: a narrow page shows all of it, a little smaller
+_IN_CELL = 840
+# Rows of a lane; what would need more covers others
+_ROWS = 8
+# Seconds between two times of the axis
+_STEPS = (
+    *(base * 10**power for power in range(-4, 0) for base in (1, 2, 5)),
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
+    *(3600, 7200, 14400, 21600, 43200, 86400),
+)
+_LOOKS: dict[State, tuple[Tone, str]] = {
+    "ok": ("info", 'fill-opacity=".3"'),
+    "open": ("neutral", 'fill-opacity=".12" stroke-dasharray="3 2"'),
+    "waiting": ("warning", f'stroke-width="{_ROW - 3}" stroke-dasharray="3 2"'),
+    "failed": ("danger", 'fill-opacity=".55" stroke-width="2"'),
+}
+"""How the spans of a state look, besides their colour; what is drawn later covers earlier ones."""
+_WORDS: dict[State, str] = {
+    "ok": "ok",
+    "open": "not ended",
+    "waiting": "waiting for the user",
+    "failed": "failed",
+}
+
+
+# A file of its own has no page whose colour it could take; in a page, the rule is for nothing
+_FILE = "<style>svg:root{color-scheme:light dark;color:CanvasText!important}</style>"
+
+
+class _Picture:
+    """Draws one timeline. Places are pixels, rounded, so that equal timelines give equal pictures."""
+
+    def __init__(self, timeline: Timeline, width: int) -> None:
+        self._timeline = timeline
+        self._width = max(width, 2 * _LEFT)
+        self._spans = _to_draw(timeline.spans)
+        self._begin = min((span.start for span in self._spans), default=0.0)
+        end = max((span.end for span in self._spans), default=1.0)
+        # Everything at one moment: a millisecond around it
+        self._seconds = max(end - self._begin, 0.001)
+        self._top = _AXIS
+        self._shapes: dict[State, list[str]] = {state: [] for state in _LOOKS}
+        self._names: list[str] = []
+        for lane in timeline.lanes():
+            self._draw_lane(lane)
+
+    def svg(self) -> str:
+        ticks = "".join(self._ticks())
+        shapes = ""
+        for state, drawn in self._shapes.items():
+            if drawn:
+                shapes += f"<g {_look(state)}>{''.join(drawn)}</g>"
+        height = self._top + _FOOT
+        style = f"{TEXT_FONT};font-size:11px;{TEXT_COLOR};max-width:100%;height:auto"
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {NO_MATHS} role="img" width="{self._width}" '
+            f'height="{height}" viewBox="0 0 {self._width} {height}" style="{escape(style)}" '
+            f'aria-label="{escape(f"Timeline: {self._timeline.summary}")}" fill="currentColor">'
+            f"{_FILE}{ticks}{shapes}{''.join(self._names)}{self._legend()}</svg>"
+        )
+
+    def _x(self, time: float) -> float:
+        room = self._width - _LEFT - _RIGHT
+        return round(_LEFT + (time - self._begin) / self._seconds * room, 1)
+
+    def _draw_lane(self, lane: str) -> None:
+        # Where the last span of each row ends
+        ends: list[float] = []
+        for span in self._spans:
+            if span.lane != lane:
+                continue
+            left = self._x(span.start)
+            right = max(self._x(span.end), round(left + _NARROW, 1))
+            row = next((i for i, end in enumerate(ends) if end <= left), len(ends))
+            row = min(row, _ROWS - 1)
+            if span.end > span.start or not ends:
+                ends[row : row + 1] = [right]
+            else:
+                # A moment needs no row of its own
+                row = 0
+            self._draw(span, left, right, self._top + row * _ROW)
+        middle = self._top + _ROW - 4
+        name = escape(shorten(on_one_line(lane), _LEFT // _LETTER - 2))
+        self._names.append(f'<text x="4" y="{middle}" font-weight="600">{name}</text>')
+        self._top += max(len(ends), 1) * _ROW + _GAP
+
+    def _draw(self, span: Span, left: float, right: float, top: int) -> None:
+        title = f"<title>{escape(span.description)}</title>"
+        self._shapes[span.state].append(_shape(span.state, left, right, top, title))
+        room = round(right - left)
+        # Nobody could read it on the hatching
+        if room >= _NAMED and span.state != "waiting":
+            name = escape(shorten(on_one_line(span.name), (room - 8) // _LETTER))
+            self._names.append(
+                f'<text x="{left + 4}" y="{top + _ROW - 4}" pointer-events="none">{name}</text>'
+            )
+
+    def _ticks(self) -> Iterable[str]:
+        most = max((self._width - _LEFT - _RIGHT) // _TICK, 1)
+        step = next((s for s in _STEPS if self._seconds / s <= most), None)
+        if step is None:
+            step = ceil(self._seconds / most / _STEPS[-1]) * _STEPS[-1]
+        form = "%H:%M:%S"
+        if step >= _STEPS[-1]:
+            form = "%d %b %H:%M"
+        number = ceil(self._begin / step)
+        while (time := number * step) <= self._begin + self._seconds:
+            label = f"{_local(time):{form}}"
+            if step < 1:
+                label += f"{time % 1:.4f}"[1:5]
+            x = self._x(time)
+            yield (
+                f'<path d="M{x} {_AXIS - 6}V{self._top}" stroke="currentColor" stroke-opacity=".2"/>'
+                f'<text x="{x}" y="12" text-anchor="middle" fill-opacity=".75">{label}</text>'
+            )
+            number += 1
+
+    def _legend(self) -> str:
+        x, top, parts = _LEFT, self._top + 4, []
+        for state, words in _WORDS.items():
+            parts.append(f"<g {_look(state)}>{_shape(state, x, x + 20, top, '')}</g>")
+            parts.append(f'<text x="{x + 25}" y="{top + _ROW - 4}">{words}</text>')
+            x += 45 + len(words) * _LETTER
+        if len(self._spans) < len(self._timeline):
+            words = f"{len(self._spans):,} of {counted(len(self._timeline), 'span')} are drawn"
+            parts.append(f'<text x="{x}" y="{top + _ROW - 4}">{words}</text>')
+        return "".join(parts)
+
+
+def _to_draw(spans: Sequence[Span]) -> list[Span]:
+    """Return the spans of a picture, in their order: what failed or waited, and then the longest."""
+    if len(spans) <= _DRAWN:
+        return list(spans)
+    ranked = sorted(
+        enumerate(spans),
+        key=lambda item: (item[1].state not in ("failed", "waiting"), item[1].start - item[1].end),
+    )
+    return [spans[place] for place in sorted(place for place, _ in ranked[:_DRAWN])]
+
+
+def _look(state: State) -> str:
+    tone, look = _LOOKS[state]
+    red, green, blue = TONES[tone]
+    color = f"#{red:02x}{green:02x}{blue:02x}"
+    return f'fill="{color}" stroke="{color}" {look}'
+
+
+def _shape(state: State, left: float, right: float, top: int, title: str) -> str:
+    """Return the shape of a span; one that waits is a line of dashes, as broad as a row."""
+    if state == "waiting":
+        middle = top + (_ROW - 1) / 2
+        return f'<path d="M{left} {middle}H{right}">{title}</path>'
+    width, height = round(right - left, 1), _ROW - 3
+    return f'<rect x="{left}" y="{top + 1}" width="{width}" height="{height}">{title}</rect>'

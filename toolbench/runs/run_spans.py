@@ -1,0 +1,83 @@
+"""Runs and their questions as spans of a timeline."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from time import time
+
+from toolbench.core.tool_names import ToolAddress
+from toolbench.display.timeline import QUESTIONS, RUNS, Span, State
+from toolbench.runs.questions import Wait
+from toolbench.runs.record import RunRecord, question_line, state_words, waits_of
+from toolbench.runs.run import Run
+from toolbench.wording import ANSWER
+
+
+def spans_of_runs(records: Iterable[RunRecord], running: Iterable[Run] = ()) -> Iterator[Span]:
+    """Yield the spans of the runs in *records* and of those that go on, and of their questions."""
+    for record in records:
+        state: State = "failed"
+        text = f"{state_words(record.state)}: {record.result_line}"
+        if record.state == "ok":
+            state, text = "ok", record.result_line
+        end = record.started.timestamp() + record.seconds + record.waited
+        replies = {question_line(answer.question): answer.words for answer in record.answers}
+        of_run = _SpansOfRun(record.id, record.tool, record.address, record.started)
+        yield of_run.span(end, state, text, record.waited)
+        for wait in record.waits:
+            reply = replies.get(wait.question, "")
+            if wait.is_consent:
+                reply = record.decision
+            yield of_run.of_question(wait, end, reply)
+    now = time()
+    for run in running:
+        of_run = _SpansOfRun(run.id, run.tool.name, ToolAddress.of(run.tool), run.started)
+        yield of_run.span(now, "open", run.progress_view.state.text, run.dialogue.seconds)
+        for wait in waits_of(run):
+            yield of_run.of_question(wait, now, "")
+
+
+class _SpansOfRun:
+    """Makes the spans of one run."""
+
+    def __init__(
+        self, number: int, tool: str, address: ToolAddress | None, started: datetime
+    ) -> None:
+        self._key, self._tool, self._start = f"run:{number}", tool, started.timestamp()
+        self._there, self._server = tool, ""
+        if address is not None:
+            self._there, self._server = address.name, address.server
+
+    def span(self, end: float, state: State, text: str, waited: float) -> Span:
+        """Return the span of the run itself, which waited for the user for *waited* seconds."""
+        return Span(
+            RUNS,
+            "run",
+            self._tool,
+            self._start,
+            end,
+            state,
+            text=text,
+            key=self._key,
+            tool=self._there,
+            server=self._server,
+            waited=waited,
+        )
+
+    def of_question(self, wait: Wait, end: float, reply: str) -> Span:
+        """Return the span of a question; it ends at *end* if there is no answer."""
+        ended = wait.ended or end
+        state: State = "waiting"
+        if wait.ended is not None and ended - wait.began < ANSWER:
+            state = "ok"
+        return Span(
+            QUESTIONS,
+            "question",
+            wait.question,
+            wait.began,
+            ended,
+            state,
+            text=reply,
+            key=self._key,
+            tool=self._there,
+            server=self._server,
+        )
