@@ -114,6 +114,30 @@ def test_consent_and_long_questions_have_their_answers(shell):
     assert long.text == "no"
 
 
+def test_a_question_that_is_asked_twice_has_two_answers(shell):
+    """Each span has its own."""
+
+    @tool
+    def insist() -> str:
+        """Ask until it is a yes."""
+        while not current_run().ask("Go on?"):
+            pass
+        return "on"
+
+    with answering(False, True):
+        run_tool(insist)
+    assert [each.text for each in of_kind(history().timeline(), "question")] == ["no", "yes"]
+
+
+def test_a_run_that_ends_while_somebody_looks_is_there_once(shell):
+    """From its beginning to its record."""
+    seen = []
+    stop_looking = history().observe(None, lambda: seen.append(history().timeline().spans))
+    run_tool(shell.user_ns["erase"], path="/x")
+    stop_looking()
+    assert [[each.state for each in spans] for spans in seen] == [["ok"]]
+
+
 def test_a_run_that_goes_on_is_open(shell):
     """Also one in another thread, until it ends."""
     go_on = Event()

@@ -10,7 +10,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from itertools import count, islice, pairwise
 from math import isfinite
 from pathlib import Path
@@ -225,11 +224,15 @@ class RunHistory(Sequence[RunRecord]):
             journal.write(record)
         self._tell(record)
 
-    def begun(self, run: Run) -> Callable[[], None]:
-        """Know that *run* goes on, until the returned function is called."""
+    def begun(self, run: Run) -> None:
+        """Know that *run* goes on, until it has `ended`."""
         with self._lock:
             self._running.add(run)
-        return partial(self._running.discard, run)
+
+    def ended(self, run: Run) -> None:
+        """Know that *run* does not go on any more; it is recorded by now."""
+        with self._lock:
+            self._running.discard(run)
 
     def spans(self, conversation: Any = None) -> list[Span]:
         """Return the spans of the runs and their questions, also of runs that go on.
@@ -238,15 +241,14 @@ class RunHistory(Sequence[RunRecord]):
             conversation: The conversation whose calls they are; None: all runs.
         """
         with self._lock:
-            running = list(self._running)
-        if conversation is None:
-            return list(spans_of_runs(self, running))
-        return list(
-            spans_of_runs(
-                (record for record in self if record.conversation is conversation),
-                (run for run in running if run.conversation is conversation),
-            )
-        )
+            records, running = self[:], list(self._running)
+        recorded = {record.key for record in records}
+        # For a moment a run is in both
+        running = [run for run in running if (SESSION, run.id) not in recorded]
+        if conversation is not None:
+            records = [each for each in records if each.conversation is conversation]
+            running = [each for each in running if each.conversation is conversation]
+        return list(spans_of_runs(records, running))
 
     def timeline(self) -> Timeline:
         """Return when each run worked and waited for you: a picture, with a table by tool.

@@ -185,6 +185,7 @@ def perform(
     replaced: Exception | None = None
     run.begin()
     try:
+        history().begun(run)
         with _current(run, limits.seconds_of(run, timeout)):
             run.control.work.carry_out(partial(_carry_out, run, work, confirm=confirm))
     except BaseException as error:
@@ -211,6 +212,7 @@ def _end(run: Run) -> None:
     try:
         _record(run)
     finally:
+        history().ended(run)
         run.done.set()
         run.changed()
         run.progress_view.erase()
@@ -250,7 +252,6 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
     """
     with ExitStack() as undo:
         undo.callback(run_of_code.enter(run))
-        undo.callback(history().begun(run))
         if run.parent is not None:
             undo.callback(run.parent.on_cancel(partial(_stop_too, run, run.parent)))
         if timeout is not None:

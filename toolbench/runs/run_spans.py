@@ -6,7 +6,7 @@ from time import time
 
 from toolbench.core.tool_names import ToolAddress
 from toolbench.display.timeline import QUESTIONS, RUNS, Span, State
-from toolbench.runs.questions import Wait
+from toolbench.runs.questions import Answer, Wait
 from toolbench.runs.record import RunRecord, question_line, state_words, waits_of
 from toolbench.runs.run import Run
 from toolbench.wording import ANSWER
@@ -20,13 +20,13 @@ def spans_of_runs(records: Iterable[RunRecord], running: Iterable[Run] = ()) -> 
         if record.state == "ok":
             state, text = "ok", record.result_line
         end = record.started.timestamp() + record.seconds + record.waited
-        replies = {question_line(answer.question): answer.words for answer in record.answers}
+        answers = list(record.answers)
         of_run = _SpansOfRun(record.id, record.tool, record.address, record.started)
         yield of_run.span(end, state, text, record.waited)
         for wait in record.waits:
-            reply = replies.get(wait.question, "")
-            if wait.is_consent:
-                reply = record.decision
+            reply = record.decision
+            if not wait.is_consent:
+                reply = _reply(wait, answers)
             yield of_run.of_question(wait, end, reply)
     now = time()
     for run in running:
@@ -34,6 +34,14 @@ def spans_of_runs(records: Iterable[RunRecord], running: Iterable[Run] = ()) -> 
         yield of_run.span(now, "open", run.progress_view.state.text, run.dialogue.seconds)
         for wait in waits_of(run):
             yield of_run.of_question(wait, now, "")
+
+
+def _reply(wait: Wait, answers: list[Answer]) -> str:
+    """Take the answer to the question of *wait* from *answers*, in words; the same may be asked again."""
+    for place, answer in enumerate(answers):
+        if question_line(answer.question) == wait.question:
+            return answers.pop(place).words
+    return ""
 
 
 class _SpansOfRun:
