@@ -55,7 +55,7 @@ def test_a_server_that_is_started_again_here_leaves_no_failed_call(client, tmp_p
 
 
 def test_a_call_that_was_given_up_is_cancelled(client, tmp_path):
-    """It is no failure of the server, and waits for nothing."""
+    """It is no failure of the server, and waits for nothing, also when the connection has ended."""
     session = client.connect("d", scripted(tmp_path / "script", {"tools/call": []}))
     run = run_here(session.tools["t"], {}, "button")
     with ThreadPoolExecutor(1) as thread:
@@ -66,4 +66,6 @@ def test_a_call_that_was_given_up_is_cancelled(client, tmp_path):
     eventually(lambda: found(session, "tool:t state=cancelled"))
     [call] = found(session, "tool:t")
     assert (call.state, call.outcome) == ("cancelled", "cancelled")
+    assert not found(session, "error")
+    session.close()
     assert not found(session, "error")

@@ -131,8 +131,7 @@ class Connection:
         if self._client is None:
             return
         self.ended_by_us = self.ended_by_us or self.is_alive
-        # Of those that the server has ended it is known already
-        self.end.text = self.end.text or "it was disconnected"
+        self.end.note_disconnect()
         with anyio.move_on_after(_CLOSING), suppress(Exception):
             # Raises the error of a failed connect again
             await self._client.close()

@@ -1,82 +1,57 @@
 """The messages and lines of a server as spans of a timeline: two lanes, one for each direction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.escape import STYLE
 from toolbench.display.timeline import Kind, Span, State
-from toolbench.mcp.monitoring.traffic import Exchange, paired, params_of
+from toolbench.mcp.monitoring.traffic import STREAM, Exchange, paired, params_of
 from toolbench.values import clip
+from toolbench.wording import ANSWER
 
 if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
 
-_OPENING = ("initialize", "server/discover")
-# It stays open as long as the connection; how long that is says nothing
-_STREAM = "subscriptions/listen"
+_QUESTION = "elicitation/create"
 _KINDS: dict[str, Kind] = {
-    **dict.fromkeys((*_OPENING, _STREAM), "connection"),
+    **dict.fromkeys(("initialize", "server/discover", STREAM), "connection"),
     "notifications/progress": "progress",
     "notifications/message": "log",
 }
+_STATES: dict[str, State] = {"error": "failed", "cancelled": "failed", "waiting": "open"}
+"""The state of a span by that of its exchange; of all others it is `ok`."""
 # Characters of a text
 _LONGEST = 500
 
 
 def spans_of_session(session: "MCPServerSession") -> Iterator[Span]:
     """Yield the spans of what *session* sent and received, and of the lines on the server's stderr."""
-    exchanges = paired(session.traffic)
-    ends = _ends(exchanges, is_connected=session.is_connected)
-    for exchange in exchanges:
-        yield _span(session.name, exchange, ends.get(exchange.id))
+    for exchange in paired(session.traffic):
+        yield _span(session.name, exchange)
     lane = f"{session.name} received"
     for began, line in session.stderr.timed():
         text = STYLE.sub("", line)
         yield Span(lane, "stderr", "stderr", began, began, "ok", text=text, server=session.name)
 
 
-def _ends(exchanges: Sequence[Exchange], *, is_connected: bool) -> dict[int, float]:
-    """Return when the requests ended that will get no answer: cancelled, or of a connection that is lost."""
-    ends, waiting = dict[int, float](), dict[tuple[str, str], Exchange]()
-    for exchange in exchanges:
-        message = exchange.message
-        if message.method in _OPENING:
-            ends |= {each.id: message.time for each in waiting.values()}
-            waiting.clear()
-        if exchange.before is not None:
-            continue
-        if message.kind == "request" and exchange.answer is None:
-            waiting[message.direction, str(message.request_id)] = exchange
-        elif message.method == "notifications/cancelled":
-            key = message.direction, str(params_of(message).get("requestId"))
-            if key in waiting:
-                ends[waiting.pop(key).id] = message.time
-    if not is_connected:
-        ends |= {each.id: exchanges[-1].message.time for each in waiting.values()}
-    return ends
-
-
-def _span(server: str, exchange: Exchange, cut: float | None) -> Span:
+def _span(server: str, exchange: Exchange) -> Span:
     message, params = exchange.message, dict[str, Any]()
-    if message.method == "tools/call" or message.kind == "notification" or _asks(exchange):
+    if message.kind == "notification" or message.method == _QUESTION:
         params = params_of(message)
-    tool, text = "", exchange.outcome or _said(params)
-    name = exchange.subject
-    if message.method == "tools/call":
-        name = tool = str(params.get("name", ""))
+    tool = exchange.tool
     kind: Kind = "request"
     if message.kind in ("notification", "noise"):
         kind = message.kind
-    end, state = _end(exchange, cut)
+    end, state = _end(exchange)
     return Span(
         f"{server} {message.direction}",
         _KINDS.get(message.method, kind),
-        name,
+        tool or exchange.subject,
         message.time,
         end,
         state,
-        text=text,
+        text=exchange.outcome or _said(params),
         key=f"message:{server}:{message.id}",
         tool=tool,
         server=server,
@@ -84,28 +59,20 @@ def _span(server: str, exchange: Exchange, cut: float | None) -> Span:
     )
 
 
-def _asks(exchange: Exchange) -> bool:
-    """Tell whether the server asks the user."""
-    return exchange.message.method == "elicitation/create"
-
-
-def _end(exchange: Exchange, cut: float | None) -> tuple[float, State]:
-    """Return when *exchange* ended, and how; it was *cut* off then."""
-    last = exchange.answer or exchange.message
-    if exchange.before is not None:
-        return last.time, "ok"
-    if last.kind in ("error", "noise"):
-        return last.time, "failed"
-    if cut is not None and exchange.message.method != _STREAM:
-        return cut, "failed"
-    state: State = "open"
-    if _asks(exchange):
+def _end(exchange: Exchange) -> tuple[float, State]:
+    """Return when *exchange* ended, and how."""
+    message = exchange.message
+    state = _STATES.get(exchange.state, "ok")
+    if message.method == STREAM and state != "failed":
+        # How long it was open says nothing
+        return message.time, "ok"
+    end = exchange.ended or time()
+    # What a preset answered at once did not wait
+    if message.method == _QUESTION and (
+        state == "open" or (state == "ok" and end - message.time >= ANSWER)
+    ):
         state = "waiting"
-    if last.kind == "request" and exchange.message.method != _STREAM:
-        return time(), state
-    if state == "open":
-        state = "ok"
-    return last.time, state
+    return end, state
 
 
 def _said(params: dict[str, Any]) -> str:

@@ -21,8 +21,8 @@ Kind = Literal["request", "response", "error", "refusal", "notification", "noise
 _ARROWS = {"sent": "→", "received": "←"}
 _OTHER: dict[Direction, Direction] = {"sent": "received", "received": "sent"}
 
-# A request that is answered when its stream of updates ends
-_STREAM = "subscriptions/listen"
+STREAM = "subscriptions/listen"
+"""The request that is answered when its stream of updates ends."""
 _CANCELLED = "notifications/cancelled"
 # What we ask each server at first; only those of the newer protocol know it
 _PROBE = "server/discover"
@@ -41,6 +41,8 @@ class ConnectionEnd:
     transport: str
     text: str = ""
     """How it ended; empty while it is open."""
+    time: float = 0.0
+    """When it ended: seconds since the epoch."""
 
     def note(self, how: str = "") -> None:
         """Note that the server ended it; *how*, an exit code in brackets, is known later than that."""
@@ -48,7 +50,15 @@ class ConnectionEnd:
             what = "the connection"
             if self.transport == "stdio":
                 what = "the process"
-            self.text = f"{what} ended{how}"
+            self._note(f"{what} ended{how}")
+
+    def note_disconnect(self) -> None:
+        """Note that it was closed here, unless the server has ended it before."""
+        if not self.text:
+            self._note("it was disconnected")
+
+    def _note(self, text: str) -> None:
+        self.text, self.time = text, self.time or time()
 
 
 @dataclass(frozen=True)
@@ -263,8 +273,8 @@ class Exchange:
     answer: Message | None = None
     before: ConnectionEnd | None = None
     """How the connection before ended, if this stands for a new one; else None."""
-    is_cancelled: bool = False
-    """Whether the side that sent the request has cancelled it."""
+    cancel: Message | None = None
+    """The message by which the side that sent the request has cancelled it."""
 
     @property
     def id(self) -> int:
@@ -274,12 +284,23 @@ class Exchange:
         return self.message.id
 
     @property
-    def end(self) -> str:
-        """How the connection of a request ended that has no answer; empty for all others."""
+    def end(self) -> ConnectionEnd | None:
+        """The end of the connection, for a request that waited for its answer then; else None."""
         connection = self.message.connection
-        if self.message.kind != "request" or self.answer is not None or connection is None:
-            return ""
-        return connection.text
+        is_over = self.answer is not None or self.cancel is not None or self.before is not None
+        if self.message.kind != "request" or is_over or connection is None or not connection.text:
+            return None
+        return connection
+
+    @property
+    def ended(self) -> float | None:
+        """When it was over, in seconds since the epoch; None while a request waits for its answer."""
+        if self.end:
+            return self.end.time
+        last = self.answer or self.cancel or self.message
+        if last.kind == "request" and self.before is None:
+            return None
+        return last.time
 
     @property
     def is_failed(self) -> bool:
@@ -291,11 +312,11 @@ class Exchange:
         """`ok`, `error`, `refused`, `waiting`, `cancelled`, `ended`, `reconnected`; or empty."""
         if self.before is not None:
             return "reconnected"
-        if self.end and self.message.method == _STREAM:
+        if self.end and self.message.method == STREAM:
             return "ended"
         if self.end:
             return "error"
-        if self.is_cancelled and self.answer is None:
+        if self.cancel is not None and self.answer is None:
             return "cancelled"
         return _STATES[(self.answer or self.message).kind]
 
@@ -360,8 +381,8 @@ class Exchange:
         if self.before is not None:
             return self.before.text
         if self.end:
-            return f"{self.state}: {self.end}"
-        if answer is None and self.is_cancelled:
+            return f"{self.state}: {self.end.text}"
+        if answer is None and self.cancel is not None:
             return "cancelled"
         if answer is None:
             if self.message.kind == "request":
@@ -409,7 +430,7 @@ class Exchanges:
                 request_id = str(params_of(message).get("requestId"))
                 cancelled = self._open.get((message.direction, request_id))
                 if cancelled is not None:
-                    cancelled.is_cancelled = True
+                    cancelled.cancel = message
                     changed[cancelled.id] = cancelled
         for key, exchange in list(self._open.items()):
             if exchange.end:
