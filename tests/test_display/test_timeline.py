@@ -99,6 +99,22 @@ def test_the_picture_has_what_failed_and_says_what_it_leaves_out():
     assert timeline.to_svg() == Timeline(reversed(spans)).to_svg()
 
 
+def test_what_is_short_has_its_name_beside_it():
+    """Up to the next in its row; a moment has none, unless it failed."""
+    spans = [
+        span(0, 1, name="early"),
+        span(500, 501, name="crowded"),
+        span(510, 511, name="late"),
+        span(0, 3, lane="questions", state="waiting", name="Really?"),
+        span(0, 0, lane="lib received", name="moment"),
+        span(900, 900, lane="other received", state="failed", name="noise"),
+        span(0, 1000, lane="other sent", name="long"),
+    ]
+    texts = {text.text for text in picture_of(Timeline(spans)).iter(f"{SVG}text")}
+    assert {"early", "late", "Really?", "noise", "long"} <= texts
+    assert texts.isdisjoint({"crowded", "moment"})
+
+
 @pytest.mark.parametrize("seconds", [0, 0.0004, 0.3, 90, 7_000, 5_000_000, 500_000_000])
 def test_the_axis_has_a_few_times(seconds):
     """From less than a millisecond to years, in less than a screen."""
@@ -127,5 +143,8 @@ def test_a_filter_is_that_of_all_rows():
 def test_nothing_is_said_in_words():
     """Also what a filter leaves."""
     assert Timeline()._repr_mimebundle_()["text/plain"] == "Nothing has happened yet."
+    moment = Timeline([span(1, 1)]).of("lend")._repr_mimebundle_()["text/plain"]
+    assert "1 span that matches lend" in moment
+    assert moment.count("lend") == 2
     empty = Timeline([span(1, 2)]).of("zebra")
     assert empty._repr_mimebundle_()["text/plain"] == "Nothing matches 'zebra'."

@@ -212,6 +212,22 @@ def test_answers_of_a_model_have_tokens_and_cost(shell, mcp):
     assert (row.kind, row.calls, row.failed, row.tokens) == ("model", 2, 1, 980)
 
 
+def test_a_conversation_in_no_variable_is_known_by_its_calls(shell, mcp):
+    """As one that a function makes."""
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "erase", "arguments": '{"path": "/x"}'},
+    }
+    answers = [{"role": "assistant", "tool_calls": [call]}, "Done."]
+    chat = Conversation(agent=Agent(ScriptedModel(answers), [shell.user_ns["erase"]]))
+    with answering(True):
+        chat.send_message("Erase it.")
+        chat.run()
+    texts = [each.text for each in of_kind(mcp("timeline"), "answer")]
+    assert texts == ["calls erase", "Model: Done."]
+
+
 @pytest.mark.slow
 def test_what_gets_no_answer_ends_with_its_connection(shell, mcp):
     """A server that dies in a call: the request failed, and did not go on until the next connection."""

@@ -313,7 +313,10 @@ class Timeline:
         end = max(span.end for span in self.spans)
         words = counted(len(self.spans), "span")
         if self.filter:
-            words += f" that match {on_one_line(self.filter)}"
+            verb = "match"
+            if len(self.spans) == 1:
+                verb = "matches"
+            words += f" that {verb} {on_one_line(self.filter)}"
         return f"{words}, {self.spans[0].time} to {time_of_day(end)}"
 
     @property
@@ -329,11 +332,13 @@ class Timeline:
         if not self.spans:
             return bundle(self._nothing)
         tools = list(map(_tool_cells, self.by_tool()))
-        longest = [_span_cells(span) for span in self.longest()]
+        title, some = "The longest:", self.longest()
+        if not some:
+            title, some = "The latest:", list(self.spans[-_LONGEST:])
         parts: list[Any] = [Text(self.summary)]
         if tools:
             parts.append(_table(_TOOL_COLUMNS, tools))
-        parts += [Text("The longest:"), _table(_SPAN_COLUMNS, longest)]
+        parts += [Text(title), _table(_SPAN_COLUMNS, list(map(_span_cells, some)))]
         return {"text/plain": to_text(Group(*parts)), "text/html": self._html(tools)}
 
     def _html(self, tools: Sequence[Sequence[object]]) -> Html:
@@ -395,8 +400,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
 
 # Pixels: the names of lanes, the margin on the right, a row, between lanes, the axis, the legend
 _LEFT, _RIGHT, _ROW, _GAP, _AXIS, _FOOT = 132, 12, 14, 8, 24, 26
-# Pixels of a span at least, of one with its name inside, of a character, and between two times
-_NARROW, _NAMED, _LETTER, _TICK = 2, 44, 6, 110
+# Pixels of a span at least, of a name at least, of a character, and between two times
+_NARROW, _NAMED, _LETTER, _TICK = 2, 36, 6, 110
 # Of the picture in a cell: a narrow page shows all of it, a little smaller
 _IN_CELL = 840
 # Rows of a lane; what would need more covers others
@@ -465,6 +470,7 @@ class _Picture:
     def _draw_lane(self, lane: str) -> None:
         # Where the last span of each row ends
         ends: list[float] = []
+        places: list[tuple[Span, int, float, float]] = []
         for span in self._spans:
             if span.lane != lane:
                 continue
@@ -477,22 +483,33 @@ class _Picture:
             else:
                 # A moment needs no row of its own
                 row = 0
-            self._draw(span, left, right, self._top + row * _ROW)
+            top = self._top + row * _ROW
+            title = f"<title>{escape(span.description)}</title>"
+            self._shapes[span.state].append(_shape(span.state, left, right, top, title))
+            places.append((span, top, left, right))
+        # Where the next span of each row begins
+        nexts = dict[int, float]()
+        for span, top, left, right in reversed(places):
+            self._draw_name(span, top, left, right, nexts.get(top, self._width - _RIGHT))
+            nexts[top] = left
         middle = self._top + _ROW - 4
         name = escape(shorten(on_one_line(lane), _LEFT // _LETTER - 2))
         self._names.append(f'<text x="4" y="{middle}" font-weight="600">{name}</text>')
         self._top += max(len(ends), 1) * _ROW + _GAP
 
-    def _draw(self, span: Span, left: float, right: float, top: int) -> None:
-        title = f"<title>{escape(span.description)}</title>"
-        self._shapes[span.state].append(_shape(span.state, left, right, top, title))
-        room = round(right - left)
+    def _draw_name(self, span: Span, top: int, left: float, right: float, limit: float) -> None:
+        """Draw the name of *span* in its shape or, if that is too narrow, beside it, up to *limit*."""
+        begin, end = left + 4, right - 4
         # Nobody could read it on the hatching
-        if room >= _NAMED and span.state != "waiting":
-            name = escape(shorten(on_one_line(span.name), (room - 8) // _LETTER))
-            self._names.append(
-                f'<text x="{left + 4}" y="{top + _ROW - 4}" pointer-events="none">{name}</text>'
-            )
+        if end - begin < _NAMED or span.state == "waiting":
+            begin, end = right + 4, limit - 4
+        is_moment = span.end <= span.start and span.state != "failed"
+        if end - begin < _NAMED or is_moment:
+            return
+        name = escape(shorten(on_one_line(span.name), int(end - begin) // _LETTER))
+        self._names.append(
+            f'<text x="{round(begin, 1)}" y="{top + _ROW - 4}" pointer-events="none">{name}</text>'
+        )
 
     def _ticks(self) -> Iterable[str]:
         most = max((self._width - _LEFT - _RIGHT) // _TICK, 1)

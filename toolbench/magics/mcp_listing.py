@@ -209,14 +209,14 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
         began = datetime.fromtimestamp(each.message.time, UTC).astimezone()
         method = each.value("method")
         outcome = each.outcome.removeprefix(f"{each.state}: ")
+        # A line break in a name must not look like another row
+        tool, shown_method = on_one_line(each.tool), ""
+        if each.before is None:
+            shown_method = str(each).removesuffix(f" {tool}")
+        shown.append((each.value("time"), tool, shown_method, each.ms or "", each.state, outcome))
         if each.message.kind == "noise":
             outcome = each.subject
         rows.append((began, each.tool, method, each.ms, each.state, outcome))
-        # A line break in a name must not look like another row
-        tool = on_one_line(each.tool)
-        if each.before is None:
-            method = str(each).removesuffix(f" {tool}")
-        shown.append((each.value("time"), tool, method, each.ms or "", each.state, outcome))
     columns = ("time", "tool", "method", "ms", "state", "outcome")
     listing = Listing(columns, rows, _none_of(len(session.traffic), words))
     if shown:

@@ -46,9 +46,9 @@ def _all_spans(magics: "MCPMagics") -> Iterable[Span]:
 
 
 def _conversations(namespace: Mapping[str, Any]) -> "list[Conversation]":
-    """Return the conversations in the variables of *namespace* in which a model takes part, each once."""
+    """Return the conversations with a model in *namespace* and of the runs, each once."""
     found = {}
-    for value in list(namespace.values()):
+    for value in [*namespace.values(), *(record.conversation for record in history())]:
         # By name: to import the class would import the agent
         place = type(value).__module__, type(value).__name__
         if place == ("toolbench.agent.conversation", "Conversation") and value.agent is not None:
