@@ -51,6 +51,11 @@ export interface View {
   listenTo(model: Model, event: string, react: () => void): void;
 }
 
+/** Tell the kernel of *model* something, unless it has gone, which the page says above its views. */
+export function tell(model: Model, content: unknown): void {
+  if (model.comm_live) model.send(content, {});
+}
+
 /** Call *react* at each *event* of *model*, until *signal*. */
 export function follow(model: Model, event: string, react: () => void, signal: AbortSignal): void {
   model.on(event, react);

@@ -1,7 +1,7 @@
 // A list of rows to choose from, even if there are very many. It works with the keyboard and with
 // screen readers. The kernel is told the key of the chosen row.
 
-import type { Model } from "./connection";
+import { type Model, tell } from "./connection";
 import { type Row, VirtualList } from "./virtual";
 
 const PAGE = 8; // rows that Page Up and Page Down pass
@@ -147,7 +147,7 @@ export class ListBox {
     }
     this.#chosen = this.#active = key;
     this.#mark();
-    this.#model.send({ picked: key }, {});
+    tell(this.#model, { picked: key });
   }
 }
 

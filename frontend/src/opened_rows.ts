@@ -2,7 +2,7 @@
 // kernel they are rows like all others. Which row is open stands in the page: the module of one kernel of
 // the page draws all tables, and that of the report's own kernel sends the click.
 
-import type { View } from "./connection";
+import { tell, type View } from "./connection";
 
 const OPENS = ".widget-html [data-toolbench-opens]"; // around a table whose rows open
 const ROW = `${OPENS} tbody tr:not([aria-hidden])`;
@@ -40,7 +40,7 @@ export function openRow(row: HTMLTableRowElement, { model }: View): void {
     table.dataset.toolbenchOpened = label;
     for (const other of table.tBodies[0]?.rows ?? []) mark(other, table);
   }
-  model.send({ picked: label }, {});
+  tell(model, { picked: label });
 }
 
 function mark(row: HTMLTableRowElement, table: HTMLTableElement): void {

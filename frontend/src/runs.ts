@@ -2,7 +2,7 @@
 // are marked to be compared. Times are shown in the time zone of the browser. A row stays while its run is
 // listed: so the focus stays where it is.
 
-import { follow, type Model } from "./connection";
+import { follow, type Model, tell } from "./connection";
 import { fadeEdges } from "./edges";
 import { part } from "./listbox";
 
@@ -63,8 +63,8 @@ export function runs(model: Model, el: HTMLElement, signal: AbortSignal): void {
     const key = target instanceof Element ? target.closest<HTMLElement>("tr")?.dataset.key : undefined;
     if (key === undefined) return;
     const isBox = target instanceof Element && target.closest("label") !== null;
-    if (!isBox) model.send({ picked: key }, {});
-    else if (target instanceof HTMLInputElement) model.send({ compare: key }, {}); // a label clicks it too
+    if (!isBox) tell(model, { picked: key });
+    else if (target instanceof HTMLInputElement) tell(model, { compare: key }); // a label clicks it too
   });
   show();
   fadeEdges(el);

@@ -1,7 +1,7 @@
 // The tables below a timeline, of the spans that it shows: what the calls of each tool and the answers of each model
 // took, and each span in a row, for whoever reads rather than looks.
 
-import type { Model } from "./connection";
+import { type Model, tell } from "./connection";
 import { button } from "./copy_button";
 import { part } from "./listbox";
 import { addressOf, isPoint, type Span, titleOf, worked } from "./spans";
@@ -27,7 +27,7 @@ export function spanTables(model: Model, el: HTMLElement, signal: AbortSignal): 
     if (fold.open) list.replaceChildren(...listOf(shown.spans, model));
   };
   fold.addEventListener("toggle", fill);
-  fold.addEventListener("toggle", () => model.send({ texts: true }, {}), { once: true });
+  fold.addEventListener("toggle", () => tell(model, { texts: true }), { once: true });
   const begin = new ResizeObserver(() => {
     if (box) return;
     box = el.closest(BOX); // once it is in the page

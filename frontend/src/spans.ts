@@ -6,8 +6,8 @@ import { clock, took } from "./wording";
 
 const WORDS = ["lane", "kind", "name", "state", "tool", "server", "method"] as const;
 const ROWS = 8; // of a lane: what overlaps more stands in the last one
-/** The keys of a filter, as `TIMELINE_KEYS` of `toolbench/display/timeline.py` names them, and the text. */
-export const KEYS = ["lane", "kind", "name", "time", "ms", "state", "tool", "server", "method", "tokens", "cost", "text"];
+/** The keys of a filter, as `TIMELINE_KEYS` of `toolbench/display/timeline.py` names them. */
+export const KEYS = ["lane", "kind", "name", "time", "ms", "state", "tool", "server", "method", "tokens", "cost"];
 
 export interface Span extends Record<(typeof WORDS)[number], string> {
   place: number; // among all spans of the timeline
@@ -54,7 +54,7 @@ function read(columns: Columns): Span[] {
   });
 }
 
-/** What the filter searches of *span*, in the order of `KEYS`. */
+/** What the filter searches of *span*: the values of `KEYS`, and the text. */
 export function cellsOf(span: Span): string[] {
   const { lane, kind, name, state, server, method, tokens, cost, text } = span;
   const ms = String(Math.round(10_000 * worked(span)) / 10);

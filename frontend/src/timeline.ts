@@ -2,7 +2,7 @@
 // and a drag choose a time, 0 shows the whole. The arrow keys go from span to span, which a line describes; Enter or a
 // click opens one. The filter has the language of all filters. The tables below are in `span_tables.ts`.
 
-import { followPieces, type Model } from "./connection";
+import { followPieces, type Model, tell } from "./connection";
 import { button } from "./copy_button";
 import { part } from "./listbox";
 import { matching, problemOf, RowFilter } from "./rowfilter";
@@ -34,7 +34,7 @@ export function timeline(model: Model, el: HTMLElement, signal: AbortSignal): vo
 
 /** Have the kernel show *span*, which it finds by its start and name if others came before it meanwhile. */
 export function openSpan(model: Model, span: Span): void {
-  model.send({ open: span.place, start: span.start, name: span.name }, {});
+  tell(model, { open: span.place, start: span.start, name: span.name });
 }
 
 class Timeline {
@@ -104,9 +104,9 @@ class Timeline {
     stage.addEventListener("pointerleave", () => (this.#tip.hidden = true));
     for (const change of ["focus", "blur"]) stage.addEventListener(change, () => this.#schedule());
     // What a span says at length is sent when somebody looks at one
-    this.el.addEventListener("focusin", () => this.model.send({ texts: true }, {}), { once: true });
+    this.el.addEventListener("focusin", () => tell(this.model, { texts: true }), { once: true });
     const size = new ResizeObserver(() => this.#fit());
-    const sight = new IntersectionObserver((seen) => this.model.send({ shown: seen.at(-1)?.isIntersecting === true }, {}));
+    const sight = new IntersectionObserver((seen) => tell(this.model, { shown: seen.at(-1)?.isIntersecting === true }));
     const theme = new MutationObserver(() => this.#fit());
     size.observe(stage);
     sight.observe(this.el);
@@ -138,9 +138,8 @@ class Timeline {
     const found = new Set(matching(this.#rows, words, KEYS));
     this.#shown = Uint8Array.from(this.#spans, (_, place) => Number(!words || found.has(this.#rows[place] as string[])));
     this.#count = this.#shown.reduce((sum, one) => sum + one, 0);
-    const counted = `${count(this.#count)} of ${count(this.#spans.length)} ${this.#spans.length === 1 ? "span" : "spans"}`;
     const problem = problemOf(words, KEYS);
-    this.#filter.say(problem || counted, problem !== "");
+    this.#filter.say(problem || this.#counted, problem !== "");
     this.#schedule();
   }
 
@@ -184,6 +183,14 @@ class Timeline {
       element.style.transform = `translateX(${x}px)`;
       element.classList.toggle("toolbench-span-cut", x > width - ROOM);
     });
+  }
+
+  /** How many spans are left of those that there are: of all, or of those that the filter of the cell chose. */
+  get #counted(): string {
+    const [all, filter] = [this.#spans.length, String(this.model.get("filter"))];
+    if (all === 0) return filter ? `Nothing matches ${filter}.` : "Nothing has happened yet.";
+    const counted = `${count(this.#count)} of ${count(all)} ${all === 1 ? "span" : "spans"}`;
+    return filter ? `${counted} that match ${filter}` : counted;
   }
 
   /** Tell the tables, and those who do not see it, what is shown. */

@@ -39,6 +39,7 @@ for n in range(60):
     spans.append(Span("lib received", "stderr", "stderr", begin + 31, begin + 31, "ok", text=f"cold {n}"))
 spans.append(Span("runs", "run", "lend", start + 3600, start + 3660, "open", tool="lend"))
 Timeline(spans)"""
+RESTART = "async () => await rig.panel().sessionContext.session.kernel.restart()"
 INK = """canvas => {
   const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let ink = 0;
@@ -90,7 +91,7 @@ def test_keys_go_from_span_to_span_and_open_one(lab: NotebookPage) -> None:
 
 
 def test_what_happens_later_comes_by_itself(lab: NotebookPage) -> None:
-    """The lanes follow the session; a click on a span opens it."""
+    """The lanes follow the session, until the kernel goes; a click on a span opens it."""
     box = opened(lab, RUNS)
     status = box.locator(".toolbench-filter [role=status]")
     expect(status).to_have_text("3 of 3 spans")
@@ -103,6 +104,12 @@ def test_what_happens_later_comes_by_itself(lab: NotebookPage) -> None:
     # The last one ends at the right edge, before a margin of a hundredth
     stage.click(position={"x": place["width"] * 0.99 - 2, "y": 12})
     expect(box.locator(".toolbench-span-opened")).to_contain_text("Ulysses for 7 days")
+    lab.tab.page.evaluate(RESTART)
+    lab.wait_until_ready()
+    stage.press("Home")
+    stage.press("Enter")
+    expect(box.locator(".toolbench-span-said")).to_contain_text("Emma")
+    assert not [line for line in lab.tab.console_errors if "uncaught" in line]
 
 
 @pytest.mark.usefixtures("looks")

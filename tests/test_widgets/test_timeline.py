@@ -1,5 +1,6 @@
 """A timeline in a cell and in its tabs: what is sent to the page, what goes on, and what opens."""
 
+from dataclasses import replace
 from time import time
 
 import pytest
@@ -12,6 +13,7 @@ from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench import history, run_tool, tool
 from toolbench.display.timeline import Span, Timeline
 from toolbench.mcp import MCPClient
+from toolbench.mcp.monitoring.spans import spans_of_session
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.timeline import TimelinePane
 from toolbench.widgets.panel import ToolPanel
@@ -134,6 +136,29 @@ def test_what_nothing_knows_shows_its_text(view):
     before = shown.opened
     tell(shown, open=9, start=0.5, name="nothing")
     assert shown.opened is before
+
+
+def test_a_message_opens_that_of_its_time_and_says_why_another_does_not(view):
+    """A server that was connected anew counts its messages anew: another one is not shown in its place."""
+    with MCPClient(timeout=PATIENCE) as client:
+        session = client.connect("shop", shop)
+        run_tool(client["basket"], item="pear")
+        spans = [each for each in spans_of_session(session) if each.method == "tools/call"]
+        shown = view(Timeline([*spans, replace(spans[0], start=time() + 9, text="of before")]))
+        open_span(shown, 1)
+        assert "Sent: request" not in page(shown.opened.widget)
+        assert "of before" in page(shown.opened.widget)
+        open_span(shown, 0)
+        assert "Sent: request" in page(shown.opened.widget)
+        shown.opened.say("A tool is running here")
+        assert "A tool is running here" in page(shown.opened.widget)
+
+
+def test_a_filter_of_the_cell_is_said(view):
+    """The page says by what the spans were chosen, or that nothing was."""
+    run_tool(lend, book="Emma")
+    chosen = view(history().timeline().of("failed"))
+    assert drawn(chosen).filter == "failed" and names(chosen) == []
 
 
 def test_the_saved_notebook_has_the_picture(view):

@@ -114,7 +114,7 @@ class Span:
     @property
     def searched(self) -> str:
         """The text in which a filter looks for its words."""
-        return f"{self.lane} {self.kind} {self.name} {self.state} {self.method} {self.text}"
+        return f"{self.lane} {self.kind} {self.name} {self.state} {self.address} {self.method} {self.text}"
 
     def value(self, key: str) -> object:
         """Return the value of one of `TIMELINE_KEYS` for a filter; that of `tool` has its address too."""

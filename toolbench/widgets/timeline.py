@@ -11,7 +11,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 import ipywidgets as w
-from traitlets import Dict, Float, List
+from traitlets import Dict, Float, List, Unicode
 
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.caps import shorten
@@ -68,6 +68,8 @@ class DrawnTimeline(w.VBox):
     """The names of the lanes, from top to bottom."""
     pieces: Any = List().tag(sync=True, **w.widget_serialization)
     """The spans, each piece a `SpanPiece`, in the order in which the spans began."""
+    filter = Unicode().tag(sync=True)
+    """The filter that chose the spans; empty if none did."""
     now = Float().tag(sync=True)
     """The time until which the open spans go on, in seconds since the epoch."""
 
@@ -144,6 +146,7 @@ class TimelineView(LiveView):
         with self._drawn.hold_sync():
             self._drawn.pieces = pieces[:wanted]
             self._drawn.lanes = [_line(lane) for lane in timeline.lanes()]
+            self._drawn.filter = _line(timeline.filter)
             self._drawn.now = max((span.end for span in spans if span.state == "open"), default=0.0)
         self._parts.drop(pieces[wanted:])
         text = "\n".join((timeline.summary, *(span.description for span in timeline.longest())))
@@ -239,31 +242,33 @@ class OpenedSpan:
         self._panel: ToolPanel | None = None
         self._message: OpenMessage | None = None
         self._said = parts.html()
-        buttons = [parts.button("Close", close), self._said]
-        kind, _, key = span.key.partition(":")
-        html = None
-        if kind == "run":
+        kind = span.key.partition(":")[0]
+        if kind == "message":
+            self._message = self._message_of(span)
+        if self._message is not None:
+            children = [self._message.widget, self._said]
+        else:
+            html, buttons = None, [parts.button("Close", close), self._said]
             record = _record_of(span)
             if record is not None:
                 html = record_html(record)
                 tip = "Put its arguments into the form of its tool"
                 load = parts.button("Load", partial(self._load, record), tip=tip)
                 buttons.insert(0, load)
-        elif kind == "message":
-            self._message = self._message_of(*key.rpartition(":")[::2])
-        elif kind == "event":
-            html = show(span)
-        self.widget = parts.column(parts.html(html or _span_html(span)), parts.row(*buttons))
+            elif kind == "event":
+                html = show(span)
+            children = [parts.html(html or _span_html(span)), parts.row(*buttons)]
+        self.widget = parts.column(*children)
         """The widget that contains all."""
-        if self._message is not None:
-            self.widget.children = [self._message.widget]
 
-    def _message_of(self, server: str, number: str) -> OpenMessage | None:
-        """Return the view of the message *number* of *server*; None if it is not kept any more."""
-        session = connected.session(server)
+    def _message_of(self, span: Span) -> OpenMessage | None:
+        """Return the view of the message of *span*; None if it is not kept any more."""
+        session = connected.session(span.server)
         if session is not None:
             for exchange in paired(session.traffic):
-                if str(exchange.id) == number:
+                is_it = span.key == f"message:{span.server}:{exchange.id}"
+                # A server that was connected anew counts its messages anew
+                if is_it and span.start == exchange.message.time:
                     message = OpenMessage(session, self._lock, self._use_tool, self._close)
                     message.show(exchange)
                     return message
