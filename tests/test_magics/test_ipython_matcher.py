@@ -87,6 +87,7 @@ class TestTab:
             ("%mcp log x --traffic st", ["state:"]),
             ("%mcp log x --traffic tool:x er", ["error"]),
             ("%mcp log x le", ["level:"]),
+            ("%mcp timeline la", ["lane:"]),
             ("%tools history tool:x to", ["tool:", "tokens:"]),
             ("%mcp reconnect x --mode ", ["auto", "legacy"]),
             ("%%tool_call --p", ["--provider"]),

@@ -32,6 +32,7 @@ RECORD = {
 }
 ODD_NUMBERS = [
     *({"id": math.inf}, {"seconds": math.inf}, {"waited": math.nan}),
+    *({"seconds": 1e300}, {"waits": [{"question": "?", "began": 1e20, "ended": None}]}),
     {"seconds": 10**400},
 ]
 

@@ -140,9 +140,13 @@ def _in_family(
     family: Family, words: Sequence[str], typed: str
 ) -> tuple[LineParser | None, Sequence[str], list[str]]:
     """Return the parser of the line, the words it reads, and the commands that may stand here."""
-    if words and words[0] in family.parsers:
-        return family.parsers[words[0]], words[1:], []
     commands: list[str] = []
+    if words and words[0] in family.parsers:
+        parser, words = family.parsers[words[0]], words[1:]
+        if parser is MCP.parsers["timeline"]:
+            # In place of a server, the first word may be one of a filter
+            commands = _filter_words(parser, words)
+        return parser, words, commands
     if not words and not typed.startswith("-"):
         commands = list(family.commands)
     if family.takes_other_words:

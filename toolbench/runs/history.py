@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count, islice, pairwise
-from math import isfinite
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -48,6 +47,8 @@ _READ = 50_000_000
 MAX_RECORDS = 1_000
 # Bytes of all records together
 ROOM = 50_000_000
+# Seconds: a time so long after 1970 is in the year 5138
+_MOST_SECONDS = 1e11
 _MAX_LINES = 20
 _MOST_GAPS = 5
 _COLUMNS = ("id", "tool", "state", "seconds", "waited", "source", "started", "decision")
@@ -165,10 +166,10 @@ def _seconds(value: Any) -> float:
     """Return *value* as a number of seconds.
 
     Raises:
-        ValueError: If *value* is not a finite number: no view could show it.
+        ValueError: If *value* is no number, or no time has so many: no view could show it.
     """
     seconds = float(value)
-    if not isfinite(seconds):
+    if not abs(seconds) < _MOST_SECONDS:
         msg = f"{seconds} is not a number of seconds"
         raise ValueError(msg)
     return seconds
