@@ -112,10 +112,10 @@ def take(browser: Browser, server: JupyterServer, theme: str, folder: Path) -> N
     page.wait_for_text("23.10", within=panel)
     save(panel, f"panel-{theme}", folder)
     page.show(2)
-    alive(page, 2).get_by_text("terminal").first.wait_for()
+    alive(page, 2).get_by_text("terminal").filter(visible=True).first.wait_for()
     save(page.output(2), f"bench-{theme}", folder)
     page.show(4)
-    alive(page, 4).get_by_text("convert_time").first.click()
+    alive(page, 4).get_by_text("convert_time").filter(visible=True).first.click()
     # Its panel is there
     alive(page, 4).get_by_role("button", name="Run").wait_for()
     save(page.output(4), f"explorer-{theme}", folder)
