@@ -46,7 +46,7 @@ export class RowFilter {
 export function problemOf(words: string, columns: string[]): string {
   for (const [, phrase, word = ""] of words.matchAll(TERM)) {
     const [, name = "", sign, value = ""] = (phrase === undefined && CONDITION.exec(word)) || [];
-    if (!sign || columnOf(name, columns) >= 0 || !KEY.test(name) || value.startsWith("//")) continue;
+    if (!sign || columnsOf(name, columns).length > 0 || !KEY.test(name) || value.startsWith("//")) continue;
     return `No key is called '${name}'. Keys: ${keysOf(columns)}. To find the text itself, put it in quotes: "${word.replaceAll('"', "")}"`;
   }
   return "";
@@ -64,13 +64,14 @@ export function matching(rows: Cell[][], words: string, columns: string[]): Cell
 }
 
 function testOf(term: string, columns: string[]): Test {
-  const ofState = columnOf(STATE, columns) >= 0 && Object.hasOwn(STATES, term.toLowerCase());
+  const ofState = columnsOf(STATE, columns).length > 0 && Object.hasOwn(STATES, term.toLowerCase());
   const [, name = "", sign = "", value = ""] = CONDITION.exec(ofState ? `${STATE}=${term}` : term) ?? [];
-  const column = sign ? columnOf(name, columns) : -1;
-  if (column < 0) return holds(term);
+  const own = sign ? columnsOf(name, columns) : [];
+  if (own.length === 0) return holds(term);
   const wanted = value.replaceAll('"', "").toLowerCase();
   const compare = (plain(name) === STATE && ofStates(sign, wanted)) || comparison(sign, wanted);
-  return (row) => compare(textOfCell(row[column] ?? "").toLowerCase(), isMissing(row[column]));
+  const fits = (row: Cell[]) => (column: number): boolean => compare(textOfCell(row[column] ?? "").toLowerCase(), isMissing(row[column]));
+  return sign === "!=" ? (row) => own.every(fits(row)) : (row) => own.some(fits(row));
 }
 
 /** A state such as "failed" is meant, however the rows call it; undefined if *value* is none. */
@@ -129,8 +130,9 @@ function keysOf(columns: string[]): string {
   return columns.filter(Boolean).map(plain).join(", ");
 }
 
-function columnOf(name: string, columns: string[]): number {
-  return columns.findIndex((other) => plain(other) === plain(name));
+/** The *columns* called *name*, by their places: what has two names has two, of which one has to match. */
+function columnsOf(name: string, columns: string[]): number[] {
+  return columns.flatMap((other, place) => (plain(other) === plain(name) ? [place] : []));
 }
 
 function plain(name: string): string {

@@ -54,12 +54,14 @@ function read(columns: Columns): Span[] {
   });
 }
 
-/** What the filter searches of *span*: the values of `KEYS`, and the text. */
+/** What the cells of a span are called: a tool has its name and its address. */
+export const COLUMNS = [...KEYS, "tool"];
+
+/** What the filter searches of *span*: the values of `COLUMNS`, and the text. */
 export function cellsOf(span: Span): string[] {
-  const { lane, kind, name, state, server, method, tokens, cost, text } = span;
+  const { lane, kind, name, state, tool, server, method, tokens, cost, text } = span;
   const ms = String(Math.round(10_000 * worked(span)) / 10);
-  const tool = addressOf(span);
-  return [lane, kind, name, clock(span.start, 0), ms, state, tool, server, method, String(tokens ?? ""), String(cost ?? ""), text];
+  return [lane, kind, name, clock(span.start, 0), ms, state, tool, server, method, String(tokens ?? ""), String(cost ?? ""), addressOf(span), text];
 }
 
 /** The seconds of *span* without those in which the user was waited for. */

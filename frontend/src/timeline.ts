@@ -7,7 +7,7 @@ import { button } from "./copy_button";
 import { part } from "./listbox";
 import { matching, problemOf, RowFilter } from "./rowfilter";
 import { SpanCanvas, type View } from "./span_canvas";
-import { cellsOf, describe, KEYS, type Lane, lanesOf, type Span, spansOf, titleOf } from "./spans";
+import { cellsOf, COLUMNS, describe, KEYS, type Lane, lanesOf, type Span, spansOf, titleOf } from "./spans";
 import { clock, count, took } from "./wording";
 
 /** The box around a timeline and its tables, and its event: what is shown in it has changed. */
@@ -135,7 +135,7 @@ class Timeline {
   #pass(): void {
     const words = this.#filter.words;
     if (words && this.#rows.length === 0) this.#rows = this.#spans.map(cellsOf);
-    const found = new Set(matching(this.#rows, words, KEYS));
+    const found = new Set(matching(this.#rows, words, COLUMNS));
     this.#shown = Uint8Array.from(this.#spans, (_, place) => Number(!words || found.has(this.#rows[place] as string[])));
     this.#count = this.#shown.reduce((sum, one) => sum + one, 0);
     const problem = problemOf(words, KEYS);

@@ -151,6 +151,9 @@ def _filters(box: Locator, status: Locator, table: Locator) -> None:
     field.fill("state:failed tool:lib.find")
     expect(status).to_have_text("6 of 301 spans")
     expect(table.get_by_role("row")).to_have_count(2)
+    for words, left in (("tool=find", 60), ("tool=lib.find", 60), ("kind:request tool!=find", 0)):
+        field.fill(words)
+        expect(status).to_have_text(f"{left} of 301 spans")
     field.fill("cold")
     expect(status).to_have_text("60 of 301 spans")
     field.fill("")

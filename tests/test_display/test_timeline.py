@@ -136,6 +136,15 @@ def test_a_filter_is_that_of_all_rows():
         "time:00": [1, 3, 4],
     }.items():
         assert [each.start for each in timeline.of(words).spans] == starts, words
+    # A tool has two names, and a word is in its address too
+    tools = Timeline([called(1, 2), span(3, 4, tool="lend"), span(5, 6, tool="find", name="find")])
+    for words, count in (
+        ("tool=lend", 2),
+        ("tool=lib.lend", 1),
+        ("tool!=lend", 1),
+        ("lib.lend", 1),
+    ):
+        assert len(tools.of(words)) == count, words
     with pytest.raises(FilterError, match=r"No key is called 'lanes'.* Did you mean 'lane'"):
         timeline.of("lanes:runs")
 

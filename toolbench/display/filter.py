@@ -166,7 +166,7 @@ class Filter:
         """Tell whether *row* has all terms.
 
         *row* is a string, or an object with its text in `searched`, whose method `value` returns the
-        value of a key; a tuple has several, of which one has to compare so.
+        value of a key; a tuple has several, of which one has to compare so, or with `!=` all.
         """
         return all(_holds(term, row) for term in self.terms)
 
@@ -180,7 +180,10 @@ def _holds(term: Term, row: Any) -> bool:
     values = row.value(term.key)
     if not isinstance(values, tuple):
         values = (values,)
-    return any(term.fits(value, _text(value).lower()) for value in values)
+    fits = (term.fits(value, _text(value).lower()) for value in values)
+    if term.sign == "!=":
+        return all(fits)
+    return any(fits)
 
 
 def _text(value: object) -> str:
