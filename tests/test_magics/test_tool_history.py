@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolbench import history, run_tool
+from toolbench import history, run_tool, tool
 from toolbench.magics.line import UsageError
 from toolbench.runs.run import run_here
 
@@ -35,6 +35,20 @@ def test_lists_those_with_some_words(shell):
     assert not line(shell, "%tools history ms>900000000")
     assert "should be an integer" in failed._repr_mimebundle_()["text/html"]
     assert repr(line(shell, "%tools history nothing")) == "No run matches 'nothing'."
+
+
+def test_a_phrase_of_a_line_is_one_of_the_filter(shell):
+    """As it stands in the line, also with an apostrophe in it."""
+
+    @tool
+    def say(text: str) -> str:
+        """Say it."""
+        return text
+
+    run_tool(say, text="well, it's gone")
+    run_tool(say, text="gone, it's well")
+    found = line(shell, """%tools history tool:say result:"it's gone" "it's gone\"""")
+    assert [record.arguments["text"] for record in found] == ["well, it's gone"]
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5"])

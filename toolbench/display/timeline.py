@@ -193,7 +193,7 @@ class Timeline:
         ```python
         slow = history().timeline().of("ms>500")
         slow.by_tool()
-        Path("session.svg").write_text(slow.to_svg())
+        Path("session.svg").write_text(slow.to_svg(), "utf-8")
         ```
 
     Attributes:

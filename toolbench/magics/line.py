@@ -30,7 +30,7 @@ _GOES_ON = re.compile(r"\S+\s+(?!-|\{|[\w.\-]+=)\S")
 # A quotation, or a backslash with what it escapes; or one that escapes nothing
 _BACKSLASH = re.compile(r"""'[^']*'?|"(?:\\.|[^"\\])*"?|\\[\s'"\\]|(?P<bare>\\)""", re.DOTALL)
 
-_PHRASE = re.compile(r"""'[^']*'|"[^"']*\"""")
+_PHRASE = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 def words_with_quotes(line: str) -> list[str]:
@@ -45,7 +45,7 @@ def words_with_quotes(line: str) -> list[str]:
 def _quoted(match: re.Match[str]) -> str:
     if match[0].startswith("'"):
         return match[0]
-    return f"'{match[0]}'"
+    return shlex.quote(match[0])
 
 
 def quote_json(line: str) -> str:
