@@ -153,7 +153,7 @@ def test_nothing_is_said_in_words():
     """Also what a filter leaves."""
     assert Timeline()._repr_mimebundle_()["text/plain"] == "Nothing has happened yet."
     moment = Timeline([span(1, 1)]).of("lend")._repr_mimebundle_()["text/plain"]
-    assert "1 span that matches lend" in moment
+    assert "1 span matching lend" in moment
     assert moment.count("lend") == 2
     empty = Timeline([span(1, 2)]).of("zebra")
     assert empty._repr_mimebundle_()["text/plain"] == "Nothing matches 'zebra'."

@@ -313,10 +313,7 @@ class Timeline:
         end = max(span.end for span in self.spans)
         words = counted(len(self.spans), "span")
         if self.filter:
-            verb = "match"
-            if len(self.spans) == 1:
-                verb = "matches"
-            words += f" that {verb} {on_one_line(self.filter)}"
+            words += f" matching {on_one_line(self.filter)}"
         return f"{words}, {self.spans[0].time} to {time_of_day(end)}"
 
     @property

@@ -58,7 +58,9 @@ class ConnectionEnd:
             self._note("it was disconnected")
 
     def _note(self, text: str) -> None:
-        self.text, self.time = text, self.time or time()
+        # The text last: other threads take it as the sign that the connection has ended
+        self.time = self.time or time()
+        self.text = text
 
 
 @dataclass(frozen=True)
