@@ -17,12 +17,14 @@ export function spanTables(model: Model, el: HTMLElement, signal: AbortSignal): 
   const [summary, fold, title] = [part("", ""), document.createElement("details"), document.createElement("summary")];
   const list = document.createElement("div");
   fold.append(title, list);
+  fold.hidden = true;
   el.append(summary, fold);
   let box: Element | null = null;
   const fill = (): void => {
     const shown = box && shownIn.get(box);
     if (!shown) return;
     summary.replaceChildren(...byTool(shown));
+    fold.hidden = shown.spans.length === 0;
     title.textContent = `All spans in a table (${count(shown.spans.length)})`;
     if (fold.open) list.replaceChildren(...listOf(shown.spans, model));
   };

@@ -118,6 +118,7 @@ class Timeline {
     const same = (old?: Span): Span | undefined => old && spans.find(({ start, name, lane }) => start === old.start && name === old.name && lane === old.lane);
     [this.#spans, this.#rows, this.#focused, this.#opened] = [spans, [], same(this.#focused), same(this.#opened)];
     if (this.#focused && !this.#focused.isOpen) this.#say(this.#focused); // its text may have come
+    this.el.classList.toggle("toolbench-span-none", spans.length === 0);
     this.#lanes = lanesOf(this.model.get("lanes") as string[], spans);
     const first = spans[0]?.start ?? Date.now() / 1000;
     const last = spans.reduce((end, span) => Math.max(end, span.end), first);
@@ -145,7 +146,7 @@ class Timeline {
 
   /** Take the width and the colours that the page has for it now. */
   #fit(): void {
-    if (this.#stage.clientWidth === 0) return; // it is not in sight, or gone
+    if (this.#stage.clientWidth === 0) return; // it is not in sight, or gone, or has no spans
     this.#view = { ...this.#view, width: this.#stage.clientWidth };
     this.#canvas.readColors(this.el);
     this.#draw();
@@ -258,6 +259,7 @@ class Timeline {
     };
     if (!Object.hasOwn(acts, event.key)) return;
     event.preventDefault();
+    this.#tip.hidden = true; // what was below the mouse may move away
     acts[event.key]?.();
   }
 

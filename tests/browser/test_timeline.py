@@ -95,8 +95,8 @@ def test_what_happens_later_comes_by_itself(lab: NotebookPage) -> None:
     box = opened(lab, RUNS)
     status = box.locator(".toolbench-filter [role=status]")
     expect(status).to_have_text("3 of 3 spans")
-    call = "code => rig.panel().sessionContext.session.kernel.requestExecute({code}).done.then(() => 1)"
-    lab.tab.page.evaluate(call, "run_tool(lend, book='Ulysses')")
+    run = "code => rig.panel().sessionContext.session.kernel.requestExecute({code}).done.then(() => 1)"
+    lab.tab.page.evaluate(run, "run_tool(lend, book='Ulysses')")
     expect(status).to_have_text("4 of 4 spans")
     stage = box.locator(".toolbench-span-stage")
     place = stage.bounding_box()
@@ -104,6 +104,11 @@ def test_what_happens_later_comes_by_itself(lab: NotebookPage) -> None:
     # The last one ends at the right edge, before a margin of a hundredth
     stage.click(position={"x": place["width"] * 0.99 - 2, "y": 12})
     expect(box.locator(".toolbench-span-opened")).to_contain_text("Ulysses for 7 days")
+    lab.tab.page.evaluate(run, "history().clear()")
+    expect(status).to_have_text("Nothing has happened yet.")
+    expect(stage).to_be_hidden()
+    lab.tab.page.evaluate(run, "run_tool(lend, book='Emma')")
+    expect(status).to_have_text("1 of 1 span")
     lab.tab.page.evaluate(RESTART)
     lab.wait_until_ready()
     stage.press("Home")
