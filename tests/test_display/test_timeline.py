@@ -105,7 +105,7 @@ def test_what_is_short_has_its_name_beside_it():
         span(0, 1, name="early"),
         span(500, 501, name="crowded"),
         span(510, 511, name="late"),
-        span(0, 3, lane="questions", state="waiting", name="Really?"),
+        span(0, 3, lane="questions", state="waiting", name="Really?", key="run:1"),
         span(0, 0, lane="lib received", name="moment"),
         span(900, 900, lane="other received", state="failed", name="noise"),
         span(0, 1000, lane="other sent", name="long"),
@@ -113,6 +113,20 @@ def test_what_is_short_has_its_name_beside_it():
     texts = {text.text for text in picture_of(Timeline(spans)).iter(f"{SVG}text")}
     assert {"early", "late", "Really?", "noise", "long"} <= texts
     assert texts.isdisjoint({"crowded", "moment"})
+
+
+def test_a_run_is_hatched_where_it_waited():
+    """At the place of its question, and at no other; its name is beside it."""
+    runs = [span(0, 100, key="run:1", waited=80, name="asks"), span(200, 300, key="run:2")]
+    wait = span(10, 90, lane="questions", kind="question", state="waiting", key="run:1")
+    root = picture_of(Timeline([*runs, wait]))
+    hatched = [path.get("d") for path in root.iter(f"{SVG}path") if "H" in path.get("d")]
+    # Of the run, of the question, of the legend
+    assert len(hatched) == 3
+    left, right = ({d[1:].split(" ")[0] for d in hatched}, {d.split("H")[1] for d in hatched})
+    assert len(left) == len(right) == 2
+    [name] = [text for text in root.iter(f"{SVG}text") if text.text == "asks"]
+    assert float(name.get("x")) > max(float(end) for end in right if float(end) < 900)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.0004, 0.3, 90, 7_000, 5_000_000, 500_000_000])

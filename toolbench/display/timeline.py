@@ -442,6 +442,11 @@ class _Picture:
         self._top = _AXIS
         self._shapes: dict[State, list[str]] = {state: [] for state in _LOOKS}
         self._names: list[str] = []
+        # By the key of their run
+        self._waits: dict[str, list[Span]] = {}
+        for span in self._spans:
+            if span.lane == QUESTIONS and span.state == "waiting":
+                self._waits.setdefault(span.key, []).append(span)
         for lane in timeline.lanes():
             self._draw_lane(lane)
 
@@ -483,6 +488,8 @@ class _Picture:
             top = self._top + row * _ROW
             title = f"<title>{escape(span.description)}</title>"
             self._shapes[span.state].append(_shape(span.state, left, right, top, title))
+            if lane == RUNS:
+                self._draw_waits(span.key, top)
             places.append((span, top, left, right))
         # Where the next span of each row begins
         nexts = dict[int, float]()
@@ -494,11 +501,17 @@ class _Picture:
         self._names.append(f'<text x="4" y="{middle}" font-weight="600">{name}</text>')
         self._top += max(len(ends), 1) * _ROW + _GAP
 
+    def _draw_waits(self, run: str, top: int) -> None:
+        """Draw when the run with this key waited for the user, over its shape."""
+        for wait in self._waits.get(run, ()):
+            ends = self._x(wait.start), self._x(wait.end)
+            self._shapes["waiting"].append(_shape("waiting", *ends, top, ""))
+
     def _draw_name(self, span: Span, top: int, left: float, right: float, limit: float) -> None:
         """Draw the name of *span* in its shape or, if that is too narrow, beside it, up to *limit*."""
         begin, end = left + 4, right - 4
         # Nobody could read it on the hatching
-        if end - begin < _NAMED or span.state == "waiting":
+        if end - begin < _NAMED or span.state == "waiting" or span.key in self._waits:
             begin, end = right + 4, limit - 4
         is_moment = span.end <= span.start and span.state != "failed"
         if end - begin < _NAMED or is_moment:
