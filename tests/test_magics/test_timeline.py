@@ -212,6 +212,23 @@ def test_answers_of_a_model_have_tokens_and_cost(shell, mcp):
     assert (row.kind, row.calls, row.failed, row.tokens) == ("model", 2, 1, 980)
 
 
+def test_an_answer_before_a_fork_counts_once(shell, mcp):
+    """The fork has it too, but it was paid for once."""
+    answers = [
+        Answer({"role": "assistant", "content": text}, None, Usage(9, 1, 0.5)) for text in "ab"
+    ]
+    chat = Conversation(agent=Agent(ScriptedModel(answers), []))
+    chat.send_message("Hello")
+    chat.run()
+    fork = chat.fork()
+    fork.send_message("Again")
+    fork.run()
+    shell.user_ns.update(chat=chat, fork=fork)
+    assert [each.text for each in of_kind(mcp("timeline"), "answer")] == ["Model: a", "Model: b"]
+    (row,) = mcp("timeline").by_tool()
+    assert (row.calls, row.tokens, row.cost) == (2, 20, 1.0)
+
+
 def test_a_conversation_in_no_variable_is_known_by_its_calls(shell, mcp):
     """As one that a function makes."""
     call = {

@@ -38,11 +38,13 @@ def _all_spans(magics: "MCPMagics") -> Iterable[Span]:
     spans = history().spans()
     for session in magics.client.known.values():
         spans += spans_of_session(session)
+    # A fork has the answers before it too
+    answers = dict[Span, None]()
     for conversation in _conversations(magics.namespace):
         from toolbench.agent.spans import answers_of  # noqa: PLC0415 - a chat has imported the agent
 
-        spans += answers_of(conversation)
-    return spans
+        answers |= dict.fromkeys(answers_of(conversation))
+    return [*spans, *answers]
 
 
 def _conversations(namespace: Mapping[str, Any]) -> "list[Conversation]":
