@@ -13,6 +13,7 @@ from test_mcp.servers.shop import shop
 from test_widgets.front import click, named, page, receive, type_into, walk
 from test_widgets.tooling import buttons
 from toolbench.mcp import MCPClient
+from toolbench.mcp.monitoring.traffic import ConnectionEnd
 from toolbench.widgets.explorer import Explorer
 from toolbench.widgets.explorer.tools import ToolsPane
 from toolbench.widgets.explorer.traffic import TrafficPane
@@ -265,3 +266,21 @@ class TestOpenMessage:
         click(buttons(traffic.widget)["Repeat"])
         assert "holds a secret" in page(traffic.widget)
         assert len(messages) == before
+
+
+def test_a_request_ends_with_its_connection_though_the_messages_were_cleared(traffic):
+    """The pane has them still, and goes on."""
+    end, kept = ConnectionEnd("stdio"), traffic.session.traffic
+    kept.note(
+        "sent",
+        '{"id": 9, "method": "tools/call", "params": {"name": "pack"}}',
+        kind="request",
+        method="tools/call",
+        request_id=9,
+        connection=end,
+    )
+    traffic.refresh()
+    kept.clear()
+    end.note("exit code 3")
+    traffic.refresh()
+    assert lines(traffic)[-1].is_failed

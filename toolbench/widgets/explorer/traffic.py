@@ -90,8 +90,8 @@ class TrafficPane(Pane):
 
     def refresh(self) -> None:
         """Add the new messages, and say of which requests the connection has ended."""
-        traffic = self.session.traffic
-        new = [m for m in traffic if m.id > self._read]
+        kept = list(self.session.traffic)
+        new = [m for m in kept if m.id > self._read]
         found = self._exchanges.add(new)
         if new:
             self._read = new[-1].id
@@ -99,7 +99,9 @@ class TrafficPane(Pane):
         if not changed:
             return
         self._all.update((exchange.id, exchange) for exchange in changed)
-        self._forget_old(traffic[0].id)
+        # The user may have cleared them
+        if kept:
+            self._forget_old(kept[0].id)
         self._lines.add(filter(self._filter.matches, changed))
         if self._opened.exchange in changed:
             self._opened.refresh()
