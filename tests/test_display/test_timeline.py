@@ -97,6 +97,10 @@ def test_the_picture_has_what_failed_and_says_what_it_leaves_out():
     assert len([title for title in titles if title.startswith("broken")]) == 100
     assert "2,000 of 5,100 spans are drawn" in timeline.to_svg()
     assert timeline.to_svg() == Timeline(reversed(spans)).to_svg()
+    moments = Timeline([span(n, n) for n in range(10_000)])
+    places = [float(shape.get("x")) for shape in picture_of(moments).iter(f"{SVG}rect")]
+    # Also of the last tenth
+    assert len([place for place in places if place > max(places) * 0.9]) > 150
 
 
 def test_what_is_short_has_its_name_beside_it():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import ceil
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.box import SIMPLE_HEAD
@@ -65,6 +66,7 @@ _FIRST = (MODEL, RUNS, QUESTIONS)
 _LONGEST, _LISTED = 10, 500
 # Spans that the picture has
 _DRAWN = 2_000
+_GOLDEN = 0.618_033_988_75
 # Characters of a name and a text
 _NAME, _TEXT = 60, 200
 
@@ -217,7 +219,9 @@ class Timeline:
         """
         if spans is None and source is not None:
             spans = source()
-        self.spans = tuple(sorted(spans or (), key=lambda span: span.start))
+        self.spans = tuple(
+            sorted(spans or (), key=attrgetter("start", "end", "lane", "name", "text"))
+        )
         self.filter = filter
         self._source = source
 
@@ -554,14 +558,19 @@ class _Picture:
 
 
 def _to_draw(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans of a picture, in their order: what failed or waited, and then the longest."""
+    """Return the spans of a picture, in their order: what failed or waited, and then the longest.
+
+    Of moments, those that are drawn are spread over the whole time.
+    """
     if len(spans) <= _DRAWN:
         return list(spans)
-    ranked = sorted(
-        enumerate(spans),
-        key=lambda item: (item[1].state not in ("failed", "waiting"), item[1].start - item[1].end),
-    )
-    return [spans[place] for place in sorted(place for place, _ in ranked[:_DRAWN])]
+
+    def rank(place: int) -> tuple[bool, float, float]:
+        span = spans[place]
+        # Multiples of the golden ratio, without their whole part, spread evenly
+        return span.state not in ("failed", "waiting"), span.start - span.end, place * _GOLDEN % 1
+
+    return [spans[place] for place in sorted(sorted(range(len(spans)), key=rank)[:_DRAWN])]
 
 
 def _look(state: State) -> str:
