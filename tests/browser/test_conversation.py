@@ -1,5 +1,7 @@
 """A model uses the tools of a notebook, and a person looks at each call before it runs."""
 
+from functools import partial
+
 import pytest
 from patience import eventually
 from playwright.sync_api import Locator, expect
@@ -183,7 +185,8 @@ message["content"] = "First I add."
         card = panel.locator("details", has_text="add").first
         for name in ("Open", "Fork"):
             button = panel.get_by_role("button", name=name, exact=True).first
-            assert is_on(button, card), (width, name)
+            # The page is laid out anew after a change of the window
+            eventually(partial(is_on, button, card), what=f"{name} is on its card at {width}")
 
 
 def is_on(one: Locator, other: Locator) -> bool:
