@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from time import time
 
 from toolbench.core.tool_names import ToolAddress
@@ -50,25 +51,16 @@ class _SpansOfRun:
     def __init__(
         self, number: int, tool: str, address: ToolAddress | None, started: datetime
     ) -> None:
-        self._key, self._tool, self._start = f"run:{number}", tool, started.timestamp()
-        self._there, self._server = tool, ""
+        self._tool, self._start = tool, started.timestamp()
+        there, server = tool, ""
         if address is not None:
-            self._there, self._server = address.name, address.server
+            there, server = address.name, address.server
+        self._made = partial(Span, key=f"run:{number}", tool=there, server=server)
 
     def span(self, end: float, state: State, text: str, waited: float) -> Span:
         """Return the span of the run itself, which waited for the user for *waited* seconds."""
-        return Span(
-            RUNS,
-            "run",
-            self._tool,
-            self._start,
-            end,
-            state,
-            text=text,
-            key=self._key,
-            tool=self._there,
-            server=self._server,
-            waited=waited,
+        return self._made(
+            RUNS, "run", self._tool, self._start, end, state, text=text, waited=waited
         )
 
     def of_question(self, wait: Wait, end: float, reply: str) -> Span:
@@ -77,15 +69,6 @@ class _SpansOfRun:
         state: State = "waiting"
         if wait.ended is not None and ended - wait.began < ANSWER:
             state = "ok"
-        return Span(
-            QUESTIONS,
-            "question",
-            wait.question,
-            wait.began,
-            ended,
-            state,
-            text=reply,
-            key=self._key,
-            tool=self._there,
-            server=self._server,
+        return self._made(
+            QUESTIONS, "question", wait.question, wait.began, ended, state, text=reply
         )
