@@ -306,6 +306,13 @@ SERVER = Argument("name", offers="server", help="the server")
 """The word of a line of `%mcp` that names a server."""
 
 
+def filter_words(help_line: str) -> Argument:
+    """Return the last words of a line that shows rows: those of a filter, described by *help_line*."""
+    return Argument(
+        "filter", nargs="*", default=[], offers="filter", metavar="FILTER", help=help_line
+    )
+
+
 def check_overwrite(options: Namespace, option: str) -> None:
     """Check that a line with `--overwrite` writes a file; it does so with *option*, such as `--to`.
 

@@ -19,7 +19,14 @@ from toolbench.jsonschema.node import read
 from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time, mcp_timeline
 from toolbench.magics.call_arguments import fill_in, from_words
 from toolbench.magics.catalog import AnyTool, Catalog
-from toolbench.magics.commands import OVERWRITE, SERVER, Argument, Command, Family
+from toolbench.magics.commands import (
+    OVERWRITE,
+    SERVER,
+    Argument,
+    Command,
+    Family,
+    filter_words,
+)
 from toolbench.magics.line import (
     NotebookMagics,
     UsageError,
@@ -361,14 +368,7 @@ MCP = Family(
             _log,
             (
                 SERVER,
-                Argument(
-                    "filter",
-                    nargs="*",
-                    default=[],
-                    offers="filter",
-                    metavar="FILTER",
-                    help=f"{help_line(LOG_KEYS)}; with --traffic: {', '.join(TRAFFIC_KEYS)}",
-                ),
+                filter_words(f"{help_line(LOG_KEYS)}; with --traffic: {', '.join(TRAFFIC_KEYS)}"),
                 Argument("--stderr", action="store_true", help="what it wrote to stderr"),
                 Argument(
                     "--traffic",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbench.display.filter import help_line, text_of
 from toolbench.display.timeline import TIMELINE_KEYS, Span, Timeline
-from toolbench.magics.commands import Argument, Command
+from toolbench.magics.commands import Argument, Command, filter_words
 from toolbench.mcp.monitoring.spans import spans_of_session
 from toolbench.runs.history import history
 from toolbench.runs.record import BEGAN
@@ -66,14 +66,7 @@ COMMANDS = {
             Argument(
                 "name", nargs="?", offers="server", help="one server, and the runs of its tools"
             ),
-            Argument(
-                "filter",
-                nargs="*",
-                default=[],
-                offers="filter",
-                metavar="FILTER",
-                help=help_line(TIMELINE_KEYS),
-            ),
+            filter_words(help_line(TIMELINE_KEYS)),
         ),
     ),
 }

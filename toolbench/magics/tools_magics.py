@@ -28,6 +28,7 @@ from toolbench.magics.commands import (
     Command,
     Family,
     check_overwrite,
+    filter_words,
     refuse_moved,
 )
 from toolbench.magics.line import (
@@ -421,13 +422,7 @@ TOOLS = Family(
             "the last runs, or one of them again",
             _history,
             (
-                Argument(
-                    "filter",
-                    nargs="*",
-                    offers="filter",
-                    metavar="FILTER",
-                    help=f"how many runs ({_LAST} by default), or {help_line(RUN_KEYS)}",
-                ),
+                filter_words(f"how many runs ({_LAST} by default), or {help_line(RUN_KEYS)}"),
                 Argument("--json", action="store_true", help="as JSON"),
                 Argument("--rerun", type=int, metavar="N", help="run number N again"),
             ),
