@@ -3,6 +3,7 @@
 
 import { allCellsOf, cellsOf, partOf, rowsOfTable } from "./table";
 import { isTree, treeJson } from "./tree";
+import { number } from "./wording";
 
 export interface Download {
   name: string;
@@ -119,8 +120,4 @@ function imageFile(image: HTMLImageElement, number: string): Download {
   const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
   const ending = type.split("/")[1]?.split("+")[0] ?? "bin";
   return { name: `result${number}.${ending}`, type, parts: [bytes] };
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }

@@ -6,7 +6,7 @@ import { button } from "./copy_button";
 import { part } from "./listbox";
 import { addressOf, isPoint, type Span, titleOf, worked } from "./spans";
 import { BOX, openSpan, SHOWN, type Shown, shownIn } from "./timeline";
-import { clock, count, took } from "./wording";
+import { clock, number, took } from "./wording";
 
 const MOST = 300; // rows; a filter or a shorter time shows the others
 const HEADS = ["Tool or model", "Calls", "Failed", "p50", "p95", "Waited for you", "Tokens", "Cost"];
@@ -25,7 +25,7 @@ export function spanTables(model: Model, el: HTMLElement, signal: AbortSignal): 
     if (!shown) return;
     summary.replaceChildren(...byTool(shown));
     fold.hidden = shown.spans.length === 0;
-    title.textContent = `All spans in a table (${count(shown.spans.length)})`;
+    title.textContent = `All spans in a table (${number(shown.spans.length)})`;
     if (fold.open) list.replaceChildren(...listOf(shown.spans, model));
   };
   fold.addEventListener("toggle", fill);
@@ -65,8 +65,8 @@ function rowOf(name: string, spans: Span[]): string[] {
   const within = (share: number): string => took(times[Math.ceil(share * times.length) - 1] ?? 0);
   const failed = spans.filter(({ state }) => state === "failed").length;
   const [waited, tokens, cost] = [sum(spans, (s) => s.waited), sum(spans, (s) => s.tokens ?? 0), sum(spans, (s) => s.cost ?? 0)];
-  const paid = [waited >= 0.05 ? took(waited) : "", tokens ? count(tokens) : "", cost ? `$${cost.toFixed(4)}` : ""];
-  return [name, count(spans.length), failed ? count(failed) : "", within(0.5), within(0.95), ...paid];
+  const paid = [waited >= 0.05 ? took(waited) : "", tokens ? number(tokens) : "", cost ? `$${cost.toFixed(4)}` : ""];
+  return [name, number(spans.length), failed ? number(failed) : "", within(0.5), within(0.95), ...paid];
 }
 
 function sum(spans: Span[], value: (span: Span) => number): number {
@@ -87,7 +87,7 @@ function listOf(spans: Span[], model: Model): HTMLElement[] {
     cell.replaceChildren(open);
   });
   if (spans.length <= MOST) return [table];
-  return [table, part("toolbench-dim", `The first ${MOST} of ${count(spans.length)}: a filter or a shorter time shows the others.`)];
+  return [table, part("toolbench-dim", `The first ${MOST} of ${number(spans.length)}: a filter or a shorter time shows the others.`)];
 }
 
 /** A table with these *heads*, in a box that scrolls; the first cell of a row names it. */

@@ -9,6 +9,7 @@ import { drawCell, isMissing, readCell, textOfCell, type Cell } from "./cells";
 import { askRows, NEW_KERNEL, type Question } from "./kernel_results";
 import { allIn } from "./ours";
 import { matching, problemOf, RowFilter } from "./rowfilter";
+import { number } from "./wording";
 
 const TABLE = "[data-toolbench-table]";
 const FRAME = "[data-toolbench-frame]"; // around the rows of a report, which always have a filter
@@ -311,10 +312,6 @@ class Table {
 /** "first 50 of 200 rows", if the page has *shown* of *all*; empty if these are all. */
 function part(shown: number, all: number, things: string): string {
   return shown < all ? `first ${number(shown)} of ${number(all)} ${things}` : "";
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en-US");
 }
 
 function spacer(height: number, columns: number): HTMLTableRowElement[] {

@@ -8,7 +8,7 @@ import { part } from "./listbox";
 import { matching, problemOf, RowFilter } from "./rowfilter";
 import { SpanCanvas, type View } from "./span_canvas";
 import { cellsOf, COLUMNS, describe, KEYS, type Lane, lanesOf, type Span, spansOf, titleOf } from "./spans";
-import { clock, count, took } from "./wording";
+import { clock, number, took } from "./wording";
 
 /** The box around a timeline and its tables, and its event: what is shown in it has changed. */
 export const [BOX, SHOWN] = [".toolbench-timeline-box", "toolbench-spans"];
@@ -190,7 +190,7 @@ class Timeline {
   get #counted(): string {
     const [all, filter] = [this.#spans.length, String(this.model.get("filter"))];
     if (all === 0) return filter ? `Nothing matches ${filter}.` : "Nothing has happened yet.";
-    const counted = `${count(this.#count)} of ${count(all)} ${all === 1 ? "span" : "spans"}`;
+    const counted = `${number(this.#count)} of ${number(all)} ${all === 1 ? "span" : "spans"}`;
     return filter ? `${counted} that match ${filter}` : counted;
   }
 
@@ -199,7 +199,7 @@ class Timeline {
     const box = this.el.closest(BOX);
     const { begin, end } = this.#view;
     const time = `${clock(begin, 1)} to ${clock(end, 1)}, ${took(end - begin)}`;
-    this.#stage.setAttribute("aria-label", `Timeline, ${count(this.#count)} spans, ${time}. ${HELP}`);
+    this.#stage.setAttribute("aria-label", `Timeline, ${number(this.#count)} spans, ${time}. ${HELP}`);
     const spans = this.#spans.filter((span) => this.#shown[span.place] && span.start <= end && span.end >= begin);
     if (box) shownIn.set(box, { spans, begin, end });
     box?.dispatchEvent(new CustomEvent(SHOWN));

@@ -4,6 +4,7 @@
 // rows of the inner level in a `<div>`. A `<span>` among rows says how many were left out.
 
 import { part } from "./listbox";
+import { number } from "./wording";
 
 const TREE = "[data-toolbench-json]";
 const MOST = 3000; // values of a tree that is drawn here
@@ -128,12 +129,12 @@ function drawPart(value: Part, key: string | undefined, depth: number, room: { l
     return row;
   }
   const [row, head, children] = [document.createElement("details"), document.createElement("summary"), document.createElement("div")];
-  const size = `${value.items.length.toLocaleString("en-US")}${value.isCut ? " …" : ""}`;
+  const size = `${number(value.items.length)}${value.isCut ? " …" : ""}`;
   head.append(...label, part("toolbench-size", value.isList ? `[${size}]` : `{${size}}`));
   row.open = depth < OPEN;
   for (const [index, [name, item]] of value.items.entries()) {
     if (room.left <= 0) {
-      children.append(part("toolbench-size", `… ${(value.items.length - index).toLocaleString("en-US")} values left out …`));
+      children.append(part("toolbench-size", `… ${number(value.items.length - index)} values left out …`));
       break;
     }
     children.append(drawPart(item, name, depth + 1, room));

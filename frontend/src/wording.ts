@@ -6,12 +6,12 @@ export function took(seconds: number): string {
   if (seconds < 0.9995) return `${(1000 * seconds).toFixed(0)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${count(Math.floor(whole / 60))} min ${whole % 60} s`;
+  return whole < 60 ? `${whole} s` : `${number(Math.floor(whole / 60))} min ${whole % 60} s`;
 }
 
-/** *number* with commas between thousands. */
-export function count(number: number): string {
-  return number.toLocaleString("en-US");
+/** *count* with commas between thousands. */
+export function number(count: number): string {
+  return count.toLocaleString("en-US");
 }
 
 const CLOCK: Intl.DateTimeFormatOptions = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
