@@ -80,6 +80,11 @@ KEPT_AND_BROKEN = {
     "description-thin": [
         (tool_named("divide", "Divide."), tool_named("divide", "Divide two numbers.")),
         (tool_named("get_it", " It "), tool_named("get_recipes", "获取所有菜谱")),
+        (tool_named("outlook", "Runs the module."), tool_named("start_run", "Starts a run.")),
+        (
+            tool_named("outlook", "Implementation of the interface."),
+            tool_named("outlook", "Tells the weather in a city."),
+        ),
     ],
     "description-result": [
         (

@@ -432,6 +432,16 @@ def _destroying_word(subject: Subject) -> str:
 
 # --- the description ----------------------------------------------------------------
 
+# With one of these words, and none that says more, a description is about the code that it is in
+_OF_CODE = re.compile(
+    r"(?:todo|fixme|tbd|placeholder|docstring|schema|interface|implement|implementation|wrapper|wrap|"
+    r"helper|util|handler|handle|callback|abstract|module|object|method|function|program|code|command|tool|"
+    r"run|execute|perform|call|invoke|do|start|operation|action|main|entry|point)(?:e?s)?|class|utility"
+)
+_LITTLE = re.compile(
+    r"an?|the|this|that|it|is|be|will|can|my|new|and|or|of|for|to|in|on|with|by|from|inputs?|outputs?|"
+    r"default|generic|simple|test|example|sample|describe|description|stuff|something"
+)
 _READS = re.compile(
     r"\W*(?:describ|fetch|find|gets?\b|lists?\b|look|quer|reads?\b|retriev|search|shows?\b)",
     re.IGNORECASE,
@@ -460,7 +470,7 @@ _LIMITS = re.compile(
 
 
 def _described(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool has a description, of more than one word."""
+    """Check that a tool has a description, of more than one word, that is not about its code alone."""
     text = subject.description.strip()
     if not text:
         message = "There is no description: the model has only the name."
@@ -469,6 +479,22 @@ def _described(subject: Subject) -> Iterator[Finding]:
     elif text.isascii() and len(re.findall(r"\w+", text)) == 1:
         message = f"{text!r} is only one word."
         yield finding(subject.name, "description-thin", "description", message)
+    elif text.isascii() and _is_about_code(text, subject):
+        message = f"{clip(text)} is about its code, and not about a task."
+        yield finding(subject.name, "description-thin", "description", message)
+
+
+def _is_about_code(text: str, subject: Subject) -> bool:
+    """Tell whether *text* has words about code beside those of the tool's name, and no others."""
+    named = {_stem(word) for word in subject.words}
+    is_about_code = False
+    for word in re.findall(r"\w+", text.lower()):
+        if _stem(word) in named or _LITTLE.fullmatch(word):
+            continue
+        if not _OF_CODE.fullmatch(word):
+            return False
+        is_about_code = True
+    return is_about_code
 
 
 def _result(subject: Subject) -> Iterator[Finding]:
