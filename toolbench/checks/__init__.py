@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from toolbench.checks.check import Check as Check
     from toolbench.checks.check import Expectation as Expectation
     from toolbench.checks.checks import Checks as Checks
+    from toolbench.checks.probe_report import ProbeReport as ProbeReport
+    from toolbench.checks.probe_report import ProbeResult as ProbeResult
+    from toolbench.checks.probing import probe as probe
     from toolbench.checks.recorded import recorded_checks as recorded_checks
     from toolbench.checks.report import CheckReport as CheckReport
     from toolbench.checks.report import CheckResult as CheckResult

@@ -202,34 +202,47 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
 
 
 @_answers
-def review(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
-    """Review servers before a model gets their tools, as `%mcp review` does; no tool is called.
+def review(
+    *words: str,
+    source: Source = NOWHERE,
+    probe: Annotated[bool, OPTION] = False,
+    tools: str = "",
+    junit: Path | None = None,
+    overwrite: Annotated[bool, OPTION] = False,
+    program: Program = (),
+) -> Outcome:
+    """Review a server before a model gets its tools, as `%mcp review` does; without --probe, no tool is called.
 
-    The exit code is 1 if the verdict is no or not yet.
+    The exit code is 1 if the verdict is no or not yet; with --probe, if something is wrong.
 
-    Example: `toolbench review library --config mcp.json | jq .verdict`
+    Example: `toolbench review library --config mcp.json --probe | jq '.probe.results[] | select(.state == "wrong")'`
 
     Args:
         words: The server; it may be left out if there is one.
+        probe: Ask the server too: is it right by the specification of MCP? Only read-only tools are called.
+        tools: With --probe: tools to call although they are not read-only, separated by commas.
+        junit: With --probe: the file for a JUnit XML report.
+        overwrite: Replace the file of `--junit` if it exists.
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """
-    from toolbench.mcp.review import review_of  # noqa: PLC0415 - it brings much
-    from toolbench.values import plain  # noqa: PLC0415 - the same
+    from toolbench.cli.server_review import probed, reviewed  # noqa: PLC0415 - it brings much
+    from toolbench.files import check_free  # noqa: PLC0415 - the same
 
+    if not probe and (tools or junit is not None):
+        msg = "--tools and --junit are for --probe: give it too."
+        raise CommandError(msg)
+    if junit is not None and not overwrite:
+        check_free(junit)
     entries, rest = servers_of(source, program, words)
     with connected(the_one(entries, _one_word(rest)), source) as client:
         (session,) = client.servers.values()
-        facts = review_of(session)
-        code = ExitCode.OK
-        if facts.verdict.tone == "danger":
-            code = ExitCode.FAILED
-        return code, {
-            "verdict": facts.verdict._asdict(),
-            **plain(facts),
-            "cost": facts.cost.tokens,
-            "concerns": facts.concerns,
-        }
+        code, document = reviewed(session)
+        if not probe:
+            return code, document
+        named = [name.strip() for name in tools.split(",") if name.strip()]
+        code, document["probe"] = probed(session, named, junit, overwrite=overwrite)
+        return code, document
 
 
 @_answers

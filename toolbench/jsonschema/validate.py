@@ -113,6 +113,22 @@ def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> S
     return _cached(text, is_part=is_part)
 
 
+def is_schema(schema: dict[str, Any]) -> bool:
+    """Tell whether *schema* is one by the rules of its dialect; True if nobody here knows them.
+
+    `validator_of` may refuse it all the same, for example because of its size or its references.
+    """
+    try:
+        import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
+    except ImportError:
+        # In Pyodide
+        return True
+    try:
+        return jsonschema_rs.meta.is_valid(schema)
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return True
+
+
 @lru_cache(maxsize=2048)
 def _cached(text: str, *, is_part: bool) -> SchemaValidator:
     if not is_part:

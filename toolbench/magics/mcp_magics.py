@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 # Their names are imported with their first use
-from toolbench import serving, widgets
+from toolbench import checks, serving, widgets
 from toolbench.core.tool import ToolDefinition
 from toolbench.display.filter import help_line, text_of
 from toolbench.errors import ServerError, ToolNotFoundError
@@ -210,7 +210,16 @@ def _log(magics: MCPMagics, options: Namespace) -> Listing:
 def _review(magics: MCPMagics, options: Namespace) -> Any:
     from toolbench.mcp.review import review_of  # noqa: PLC0415 - brings toolbench.mcp
 
-    return review_of(magics.newest(options.name))
+    if options.tools and not options.probe:
+        msg = "--tools names tools that --probe may call: give --probe too."
+        raise UsageError(msg)
+    session = magics.newest(options.name)
+    if not options.probe:
+        return review_of(session)
+    with announced(f"Asking {session.name} …"):
+        report = checks.probe(session, tools=options.tools)
+    report.review = review_of(session)
+    return report
 
 
 def _tasks(magics: MCPMagics, options: Namespace) -> Listing:
@@ -384,7 +393,25 @@ MCP = Family(
             ),
         ),
         **mcp_timeline.COMMANDS,
-        "review": Command("its tools, tokens, risks and lint findings", _review, (SERVER,)),
+        "review": Command(
+            "its tools, tokens, risks and lint findings",
+            _review,
+            (
+                SERVER,
+                Argument(
+                    "--probe",
+                    action="store_true",
+                    help="ask it too: is it right by the specification of MCP?",
+                ),
+                Argument(
+                    "--tools",
+                    type=listed_names,
+                    default=[],
+                    metavar="a,b",
+                    help="with --probe: tools to call although they are not read-only",
+                ),
+            ),
+        ),
         **mcp_over_time.COMMANDS,
         "tasks": Command("the tasks that calls of this session started", _tasks, (SERVER,)),
         "roots": Command(

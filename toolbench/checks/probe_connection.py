@@ -1,0 +1,192 @@
+"""A connection of a probe: its requests with their answers as sent, and the rows of what came."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+
+from toolbench.checks.probe_report import ProbeResult, State
+from toolbench.checks.probe_rules import rule_of
+from toolbench.display.escape import on_one_line
+from toolbench.mcp.client_features import ClientFeatures
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.connection.attempt import Attempt
+from toolbench.mcp.connection.connection import Connection
+from toolbench.mcp.connection.open_calls import Call
+from toolbench.mcp.errors import PARSE_ERROR, code_of, lost_connection, sentence
+from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.tool import MCPToolDefinition
+from toolbench.values import clip
+
+# Characters of a request or an answer in a report
+_LONGEST = 600
+
+
+class Answer(NamedTuple):
+    """What came of one request."""
+
+    sent: str
+    result: dict[str, Any] | None = None
+    """The result; None if there is none."""
+    code: int | None = None
+    """The code of the error that the server answered with; None if it did not."""
+    message: str = ""
+    """The message of that error, or the reason why no answer came that could be read."""
+    seconds: float = 0.0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether neither a result nor an error came that could be read."""
+        return self.result is None and self.code is None
+
+    @property
+    def came(self) -> str:
+        """What came, in words."""
+        if self.result is not None:
+            return clip(self.result, _LONGEST)
+        if self.code is not None:
+            return f"error {self.code}: {self.message}"
+        return self.message
+
+
+class ProbeConnection:
+    """One connection, in one era, with what is known of the server by now."""
+
+    def __init__(
+        self,
+        name: str,
+        entry: ServerEntry,
+        folder: Path,
+        results: list[ProbeResult],
+        *,
+        mode: str,
+        seconds: float,
+        named: frozenset[str],
+        blocked: str,
+    ) -> None:
+        """Prepare to connect to *entry*.
+
+        Args:
+            name: The name of the server.
+            entry: Its configuration.
+            folder: The folder for its relative paths.
+            results: The rows, to which each question adds.
+            mode: `auto`, `legacy` or a version, as for `Connection`.
+            seconds: The time limit of a request.
+            named: The names of tools that are called although they are not read-only.
+            blocked: Why no tool is called; empty if tools are.
+        """
+        self.name = name
+        self.transport = entry.transport
+        self.named = named
+        self.blocked = blocked
+        self.lists: dict[str, list[Any]] = {}
+        """The items of the lists that were read, by the key of the list in its result."""
+        self.tools: list[MCPToolDefinition] = []
+        """The tools that can be called."""
+        self.took: dict[str, float] = {}
+        """The tools that were called with a result, each with the seconds that it took."""
+        self._results = results
+        self.inbox = Inbox(name)
+        self.seconds = seconds
+        self.attempt = Attempt(
+            entry, self.inbox, ClientFeatures(), mode=mode, seconds=3 * seconds, folder=folder
+        )
+        self.version = ""
+        """The version of MCP that both sides speak."""
+        self.capabilities: dict[str, Any] = {}
+        """What the server declares."""
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            Exception: As `Attempt.connected` does.
+        """
+        connection = await self.attempt.connected(_greet)
+        self.version = connection.protocol_version
+        self.capabilities = dict(connection.described().get("capabilities", {}))
+
+    async def close(self) -> None:
+        """Disconnect, and end the process; also if the probe is cancelled."""
+        with anyio.CancelScope(shield=True):
+            await self.attempt.connection.close()
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it is of the era without a handshake."""
+        return self.attempt.connection.is_modern
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the server can be asked."""
+        return self.attempt.connection.is_alive
+
+    async def ask(
+        self, method: str, params: Mapping[str, Any] | None = None, *, seconds: float | None = None
+    ) -> Answer:
+        """Send a request, and return what came."""
+        params = params or {}
+        sent = self.inbox.safe_text(clip({"method": method, "params": params}, _LONGEST))
+        call = Call(seconds=seconds or self.seconds)
+        began = anyio.current_time()
+        try:
+            result = await self.attempt.connection.request(method, params, call)
+        except Exception as error:  # noqa: BLE001 - any failure is what came
+            took = anyio.current_time() - began
+            text = self.inbox.safe_text(sentence(error, call=call))
+            code = code_of(error)
+            is_refusal = call.http_failure is None or call.http_failure.is_answer
+            if lost_connection(error) or code == PARSE_ERROR or not is_refusal:
+                code = None
+            if code is not None:
+                text = self.inbox.safe_text(str(error))
+            return Answer(sent, None, code, text, took)
+        safe: dict[str, Any] = self.inbox.redactor.value(result)
+        return Answer(sent, safe, seconds=anyio.current_time() - began)
+
+    # --- rows -------------------------------------------------------------------------------
+
+    def add(
+        self,
+        question: str,
+        answer: Answer | str,
+        rule: str = "",
+        what_to_do: str = "",
+        *,
+        state: State | None = None,
+    ) -> None:
+        """Add a row: *answer* breaks *rule*, or is as it should be if there is no rule.
+
+        *state* is that of the row, if the rule does not say it.
+        """
+        sent, came, seconds, sentence, source = "", "", 0.0, "", ""
+        if isinstance(answer, Answer):
+            sent, came, seconds = answer.sent, answer.came, answer.seconds
+        else:
+            came = answer
+        if rule:
+            broken = rule_of(rule, self.version)
+            state = state or broken.breach
+            sentence, source = broken.sentence, broken.source(self.version)
+        safe = on_one_line(self.inbox.safe_text(came))
+        row = ProbeResult(
+            question, self.version, state or "ok", sent, safe, sentence, source, what_to_do, seconds
+        )
+        self._results.append(row)
+
+    def add_not_asked(self, question: str, why: str) -> None:
+        """Add a row for a question that was not asked, and *why*."""
+        self.add(question, why, state="not asked")
+
+    def is_lost(self, question: str, answer: Answer) -> bool:
+        """Tell whether no *answer* came that could be read; then that is a row."""
+        if answer.is_lost:
+            what_to_do = "Answer each request, with a result or with an error."
+            self.add(question, answer, "response", what_to_do)
+        return answer.is_lost
+
+
+async def _greet(connection: Connection) -> None:
+    """Ask nothing: the probe asks later."""

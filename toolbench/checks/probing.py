@@ -1,0 +1,150 @@
+"""Ask a server what the MCP specification says of it: is this server right?
+
+Each era that the server speaks is asked over a connection of its own, so that the session of the user
+is not disturbed. No tool runs that is not declared read-only, unless the user names it.
+"""
+
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import anyio
+
+from toolbench.checks.probe_connection import ProbeConnection
+from toolbench.checks.probe_lists import ask_for_lists, look_at_tools
+from toolbench.checks.probe_report import ProbeReport, ProbeResult
+from toolbench.checks.probe_requests import ask_for_an_unknown_method
+from toolbench.checks.probe_tools import ask_for_an_unknown_tool
+from toolbench.core.background_loop import portal
+from toolbench.errors import ServerError, ToolbenchError
+from toolbench.mcp.config.reader import read_entry
+from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
+from toolbench.mcp.server_session import MCPServerSession
+from toolbench.mcp.trust.configurations import approved
+
+# Seconds for all questions
+_WHOLE = 300.0
+_OLDER = "the handshake of older clients"
+_QUESTIONS = (
+    ask_for_lists,
+    look_at_tools,
+    ask_for_an_unknown_tool,
+    ask_for_an_unknown_method,
+)
+"""The questions, in their order."""
+
+
+def probe(
+    server: MCPServerSession | Any,
+    *,
+    tools: Collection[str] = (),
+    seconds: float = 5.0,
+    whole: float = _WHOLE,
+) -> ProbeReport:
+    """Ask *server* what the MCP specification says of it, and return a row for each question.
+
+    It is asked over connections of its own, a process of its own for stdio, once in each era that it
+    speaks. A tool is called only if it is declared read-only and the policy allows it, with the
+    examples and defaults of its schema; what cannot be asked is a row too. An interrupt ends it.
+
+    Args:
+        server: The session of a server, or a configuration as `MCPClient.connect` takes it.
+        tools: The names of tools that are called although they are not read-only.
+        seconds: The time limit of a question, in seconds.
+        whole: The time limit of all questions, in seconds.
+
+    Raises:
+        ConsentError: If a configuration was found in a file and is not approved.
+        ServerError: If the server cannot be reached.
+        ToolNotFoundError: If the server has no tool of a name in *tools*.
+        ToolbenchError: If it is a recording.
+    """
+    name, entry, folder, blocked = _who(server)
+    if entry.transport == "replay":
+        msg = f"Server {name!r} is replayed from a recording: there is no server to ask."
+        raise ToolbenchError(msg)
+    began = perf_counter()
+    results, stopped = list[ProbeResult](), None
+    connect = partial(
+        ProbeConnection,
+        name,
+        entry,
+        folder,
+        results,
+        seconds=seconds,
+        named=frozenset(tools),
+        blocked=blocked,
+    )
+    work = _Probe(entry.mode or "auto", connect)
+    try:
+        stopped = portal.call(work.within, whole)
+    except KeyboardInterrupt:
+        stopped = "It was interrupted"
+    return ProbeReport(name, results, stopped=stopped, seconds=perf_counter() - began)
+
+
+def _who(server: Any) -> tuple[str, ServerEntry, Path, str]:
+    """Return the name, the configuration and the folder of *server*, and why its tools are not called."""
+    if isinstance(server, MCPServerSession):
+        refusal = ""
+        if server.trust is not None:
+            refusal = server.trust.refusal
+        return server.name, server.entry, server.connection.folder, refusal
+    entry = read_entry(server)
+    if isinstance(entry, UnapprovedEntry):
+        entry = approved({"server": entry}, approve=False)["server"]
+    return "server", entry, Path.cwd(), ""
+
+
+class _Probe:
+    """The connections of one probe; its coroutines run in the background loop."""
+
+    def __init__(self, mode: str, connect: Callable[..., ProbeConnection]) -> None:
+        self._mode = mode
+        self._connect = connect
+
+    async def within(self, seconds: float) -> str | None:
+        """Ask all within *seconds*; return why it ended early, or None."""
+        with anyio.move_on_after(seconds) as scope:
+            is_modern = await self._ask(self._mode, is_first=True)
+            if is_modern and self._mode == "auto":
+                await self._ask("legacy", is_first=False)
+        if scope.cancelled_caught:
+            return f"It took longer than {seconds:.3g} s"
+        return None
+
+    async def _ask(self, mode: str, *, is_first: bool) -> bool:
+        """Ask in one era; return whether that is the newer one.
+
+        Raises:
+            ServerError: If the server cannot be reached.
+        """
+        connection = self._connect(mode=mode)
+        try:
+            await connection.open()
+        except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
+            if is_first:
+                raise ServerError(connection.attempt.explained(error)) from None
+            connection.add_not_asked(_OLDER, connection.attempt.reason(error))
+            return False
+        try:
+            await _ask_all(connection)
+        finally:
+            await connection.close()
+        return connection.is_modern
+
+
+async def _ask_all(connection: ProbeConnection) -> None:
+    """Ask the questions in their order, until the server ends."""
+    for question in _QUESTIONS:
+        await question(connection)
+        if not connection.is_alive:
+            connection.add(
+                "it goes on",
+                f"the connection ended: {question.__name__.replace('_', ' ')}",
+                "response",
+                "Let no request end the server: answer it with an error.",
+            )
+            return
