@@ -207,7 +207,7 @@ def count(text: str) -> int:
         UsageError: If *text* is not a whole number above 0.
     """
     if not text.isdecimal() or int(text) == 0:
-        msg = f"Write a whole number above 0 for how many, as in %tools history 5, not {text!r}."
+        msg = f"Write a whole number above 0 for how many, such as 5, not {text!r}."
         raise UsageError(msg)
     return int(text)
 

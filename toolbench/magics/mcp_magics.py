@@ -16,7 +16,14 @@ from toolbench.display.filter import help_line, text_of
 from toolbench.errors import ServerError, ToolNotFoundError
 from toolbench.files import write_named
 from toolbench.jsonschema.node import read
-from toolbench.magics import mcp_connect, mcp_doctor, mcp_listing, mcp_over_time, mcp_timeline
+from toolbench.magics import (
+    mcp_connect,
+    mcp_doctor,
+    mcp_listing,
+    mcp_over_time,
+    mcp_registry,
+    mcp_timeline,
+)
 from toolbench.magics.call_arguments import fill_in, from_words
 from toolbench.magics.catalog import AnyTool, Catalog
 from toolbench.magics.commands import (
@@ -443,6 +450,7 @@ MCP = Family(
             ),
         ),
         "discover": Command("servers in the configurations of other programs", _discover),
+        **mcp_registry.COMMANDS,
     },
     description="Connect MCP servers and look at them.",
     default="explore",
@@ -455,6 +463,7 @@ MCP = Family(
         "%mcp connect --config mcp.json --approve      its servers need no question then",
         "%mcp connect time --replay time.jsonl",
         "%mcp record time time.jsonl     from now on",
+        "%mcp registry weather           servers of the MCP registry",
         "%mcp doctor time",
         "%mcp explore time",
         "%mcp prompt notes summarize topic=ships",

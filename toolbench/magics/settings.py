@@ -2,13 +2,15 @@
 
 import math
 from typing import Any
+from urllib.parse import urlsplit
 
-from traitlets import Enum, Float, Int, TraitError, observe, validate
+from traitlets import Enum, Float, Int, TraitError, Unicode, observe, validate
 from traitlets.config import Configurable
 
 from toolbench.display.render import measures
 from toolbench.runs.control import limits
 from toolbench.runs.policy import policy
+from toolbench.values import clip
 
 _ALL = ("allow", "ask", "deny")
 # Columns; narrower tables have a letter a line
@@ -54,6 +56,10 @@ class Toolbench(Configurable):
     undeclared = PolicyEnum(
         _ALL, "ask", help="The policy for a server's tool that does not declare what it changes."
     ).tag(config=True)
+    registry = Unicode(
+        "https://registry.modelcontextprotocol.io",
+        help="The MCP registry that %mcp registry and %mcp connect --registry ask: its URL.",
+    ).tag(config=True)
     width = Int(
         measures.width, min=_NARROWEST, help="Characters per line of tables and panels."
     ).tag(config=True)
@@ -71,6 +77,18 @@ class Toolbench(Configurable):
             msg = f"Toolbench.{name} takes seconds above 0, as in 300, or None, not {value}."
             raise TraitError(msg)
         return value
+
+    @validate("registry")
+    def _check_registry(self, proposal: Any) -> str:
+        address: str = proposal["value"].strip()
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+            msg = (
+                "Toolbench.registry takes the URL of a registry, as in "
+                f"'https://registry.modelcontextprotocol.io', not {clip(address)}."
+            )
+            raise TraitError(msg)
+        return address
 
     @observe("timeout")
     def _set_timeout(self, change: Any) -> None:

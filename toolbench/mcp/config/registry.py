@@ -1,0 +1,225 @@
+"""Ask a registry of MCP servers: which servers it has, and the `server.json` of one of them.
+
+Source: the generic registry API, v0.1 (openapi.yaml of modelcontextprotocol/registry, 2025-12-01).
+Nothing is started and no server is reached here; the only requests go to the registry.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+import anyio
+
+from toolbench.core.background_loop import portal
+from toolbench.display.escape import on_one_line
+from toolbench.errors import BodyError, ServerError
+from toolbench.network import limit_async_answer, status_of
+from toolbench.redaction.detect import secrets_in
+from toolbench.redaction.redactor import Redactor
+from toolbench.threads import NO_THREADS, have_threads
+from toolbench.values import clip
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+
+SECONDS = 20.0
+"""The time limit of all requests of one question together, because an answer may arrive very slowly."""
+# Servers of one page; registries have such a limit too
+_PAGE = 100
+# In the answer: what the registry itself says about a server
+_OFFICIAL_KEY = "io.modelcontextprotocol.registry/official"
+
+
+class RegisteredServer(NamedTuple):
+    """A version of a server, as a registry has it. All texts are of strangers."""
+
+    document: Mapping[str, Any]
+    """The `server.json`."""
+    status: str
+    """`active`, `deprecated` or `deleted`."""
+    status_message: str
+    """Why it has this status, if the registry says so."""
+    is_latest: bool
+
+    @property
+    def name(self) -> str:
+        """The name in the registry, such as `io.github.example/weather`."""
+        return self.text("name")
+
+    def text(self, key: str) -> str:
+        """Return the string *key* of the `server.json`; empty if it has none."""
+        value = self.document.get(key)
+        if not isinstance(value, str):
+            return ""
+        return value
+
+    @property
+    def runs_by(self) -> list[str]:
+        """How the server can be reached: the URLs of its remotes, and its packages with their kinds."""
+        ways = [str(each.get("url", "")) for each in _mappings(self.document.get("remotes"))]
+        for package in _mappings(self.document.get("packages")):
+            ways.append(f"{package.get('registryType')}: {package.get('identifier')}")
+        return ways
+
+
+class Found(NamedTuple):
+    """What a registry has found."""
+
+    servers: Sequence[RegisteredServer]
+    has_more: bool
+    """Whether there are more than were asked for."""
+
+
+def search(address: str, words: Sequence[str], *, limit: int) -> Found:
+    """Return at most *limit* servers of the registry at *address* that match *words*, latest versions.
+
+    The registry looks for the first word in the names. The other words are looked for here, in the
+    name, the title and the description.
+
+    Raises:
+        ServerError: If the registry cannot be reached, or does not answer as a registry does.
+    """
+    return Found(*_asked(address, _search, words, limit))
+
+
+def get_server(address: str, name: str, version: str = "latest") -> RegisteredServer:
+    """Return the *version* of the server *name* in the registry at *address*.
+
+    Raises:
+        ServerError: If there is no such server, the registry cannot be reached, or it does not
+            answer as a registry does.
+    """
+    server: RegisteredServer = _asked(address, _get_server, name, version)
+    return server
+
+
+def _asked(address: str, question: Any, *arguments: Any) -> Any:
+    """Return the result of the coroutine function *question*, which gets a client for *address*."""
+    if not have_threads():
+        msg = f"The registry cannot be asked: {NO_THREADS}."
+        raise ServerError(msg)
+    import httpx2  # noqa: PLC0415 - not for %load_ext
+
+    async def within_time() -> Any:
+        with anyio.fail_after(SECONDS):
+            async with httpx2.AsyncClient(
+                base_url=f"{address.rstrip('/')}/v0.1/",
+                timeout=None,
+                follow_redirects=True,
+                event_hooks={"response": [limit_async_answer]},
+            ) as client:
+                return await question(client, *arguments)
+
+    try:
+        return portal.call(within_time)
+    except TimeoutError:
+        why = f"it did not answer within {SECONDS:.3g} s"
+    except RecursionError:
+        why = "its answer is nested too deeply"
+    except httpx2.HTTPStatusError as error:
+        why = f"it answered {status_of(error)}"
+    except (httpx2.HTTPError, httpx2.InvalidURL, BodyError, ValueError) as error:
+        why = on_one_line(str(error) or type(error).__name__)
+    shown = Redactor([*secrets_in(address)]).text(f"The registry {address} cannot be used: {why}")
+    msg = f"{shown}. Try again later, or set another: %config Toolbench.registry = 'https://...'."
+    raise ServerError(msg)
+
+
+async def _search(
+    client: "AsyncClient", words: Sequence[str], limit: int
+) -> tuple[list[RegisteredServer], bool]:
+    parameters = {"version": "latest", "limit": str(min(limit, _PAGE))}
+    if words:
+        parameters["search"] = words[0]
+    servers: list[RegisteredServer] = []
+    cursors = {""}
+    while True:
+        page = await _json_of(client, "servers", parameters)
+        if not isinstance(page.get("servers"), list):
+            msg = "its answer has no list of servers"
+            raise BodyError(msg)
+        for item in _mappings(page["servers"]):
+            server = _server_of(item)
+            if server is not None and server.is_latest and _has_words(server, words[1:]):
+                servers.append(server)
+        metadata, cursor = page.get("metadata"), ""
+        if isinstance(metadata, Mapping):
+            cursor = str(metadata.get("nextCursor") or "")
+        # A cursor that comes again would go round in a circle
+        is_last = cursor in cursors
+        if is_last or len(servers) >= limit:
+            return servers[:limit], len(servers) > limit or not is_last
+        cursors.add(cursor)
+        parameters["cursor"] = cursor
+
+
+async def _get_server(client: "AsyncClient", name: str, version: str) -> RegisteredServer:
+    path = f"servers/{quote(name, safe='')}/versions/{quote(version, safe='')}"
+    # Also of a deleted one, to say that it is deleted
+    answer = await _json_of(client, path, {"include_deleted": "true"})
+    server = _server_of(answer)
+    if server is None:
+        msg = f"its answer for {clip(name)} is not the description of a server"
+        raise BodyError(msg)
+    if server.name != name:
+        msg = f"asked for {clip(name)}, it answered with {clip(server.name)}"
+        raise BodyError(msg)
+    return server
+
+
+async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, str]) -> Any:
+    """Return the JSON object at *path*.
+
+    Raises:
+        ServerError: If there is no such server.
+        BodyError: If the answer is not a JSON object; an error of httpx2 if there is none.
+    """
+    response = await client.get(path, params=parameters)
+    if response.status_code == 404 and path != "servers":
+        msg = (
+            f"The registry has no such server or version: {clip(path.split('/')[1])}. "
+            "%mcp registry WORDS finds names; --version takes a version that was published."
+        )
+        raise ServerError(msg)
+    response.raise_for_status()
+    try:
+        answer = json.loads(response.content)
+    except ValueError:
+        kind = response.headers.get("content-type", "").partition(";")[0]
+        msg = f"its answer is not JSON but {clip(kind)}: is the address that of a registry?"
+        raise BodyError(msg) from None
+    if not isinstance(answer, dict):
+        msg = "its answer is not a JSON object"
+        raise BodyError(msg)
+    return answer
+
+
+def _server_of(item: Mapping[str, Any]) -> RegisteredServer | None:
+    """Return the server of *item*, one entry of an answer; None if it describes no server."""
+    document = item.get("server")
+    if not isinstance(document, Mapping) or not isinstance(document.get("name"), str):
+        return None
+    facts: Any = item.get("_meta")
+    if isinstance(facts, Mapping):
+        facts = facts.get(_OFFICIAL_KEY)
+    if not isinstance(facts, Mapping):
+        facts = {}
+    return RegisteredServer(
+        document,
+        status=str(facts.get("status") or "active"),
+        status_message=str(facts.get("statusMessage") or ""),
+        # A registry that does not say so has one version of each
+        is_latest=facts.get("isLatest") is not False,
+    )
+
+
+def _has_words(server: RegisteredServer, words: Sequence[str]) -> bool:
+    text = " ".join(map(server.text, ("name", "title", "description"))).lower()
+    return all(word.lower() in text for word in words)
+
+
+def _mappings(values: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(values, list):
+        return []
+    return [value for value in values if isinstance(value, Mapping)]
