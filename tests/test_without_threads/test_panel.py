@@ -2,11 +2,15 @@
 
 import asyncio
 
+import pytest
 from test_widgets.front import click, named, page
 
-from toolbench import answering, current_run, tool
+from toolbench import Conversation, answering, current_run, tool
+from toolbench.agent import Agent
+from toolbench.llm.models import PersonModel
 from toolbench.runs.questions import Answer
 from toolbench.widgets.panel.panel import ToolPanel
+from toolbench.widgets.transcript.conversation_panel import ConversationPanel
 
 
 @tool(read_only=True)
@@ -95,3 +99,25 @@ def test_async_tool_takes_one_answer_for_its_consent():
 
     panel = asyncio.run(session())
     assert (panel.record.state, panel.result.text, len(runs)) == ("ok", "clear", 1)
+
+
+@pytest.mark.filterwarnings("ignore:jsonschema.RefResolver")
+def test_user_is_the_model():
+    """The request stays on the page while nothing works; the answer is a call, which waits, and then a text."""
+    conversation = Conversation(agent=Agent(PersonModel(), [halve]))
+    conversation.send_message("Halve 9.")
+    panel = ConversationPanel(conversation)
+    for name in ("Step", "Run to the end"):
+        click(named(panel, name))
+    named(panel, "Tool you call").value = "halve"
+    named(panel, "total").value = "9"
+    click(named(panel, "Answer for the model"))
+    # What the loop of the kernel does between two clicks
+    panel.refresh()
+    click(named(panel, "Run"))
+    panel.refresh()
+    assert "4.5" in page(panel)
+    named(panel, "What you say").value = "It is 4.5."
+    click(named(panel, "Answer for the model"))
+    assert conversation.final_text == "It is 4.5."
+    panel.close()

@@ -138,6 +138,11 @@ class PersonModel:
     def __repr__(self) -> str:
         return f"<PersonModel {self.name}>"
 
+    @property
+    def is_asked_here(self) -> bool:
+        """Whether the person is asked where the conversation is shown, and not by an answerer."""
+        return self.answerer is ask_for_answer
+
     def complete(
         self,
         messages: Messages,
@@ -155,7 +160,7 @@ class PersonModel:
         cancel = not_cancelled(cancel, self.name)
         copies = copied(messages)
         answerer = self.answerer
-        if answerer is ask_for_answer:
+        if self.is_asked_here:
             answerer = _asking_here.get() or answerer
         offer, known = offered(tools, self.provider), list[Json]()
         # The person reads it

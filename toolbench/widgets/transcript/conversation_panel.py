@@ -26,10 +26,11 @@ from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.page import fold, notice
 from toolbench.display.timeline import Span, Timeline
-from toolbench.llm.models.person import asked_by
+from toolbench.llm.models import Answer as ModelAnswer
+from toolbench.llm.models.person import PersonModel, PersonRequest, asked_by
 from toolbench.runs.control import CancelToken
-from toolbench.runs.questions import Answer, Question
-from toolbench.threads import daemon_thread
+from toolbench.runs.questions import Answer, Question, decline
+from toolbench.threads import daemon_thread, have_threads
 from toolbench.values import sentence
 from toolbench.widgets.form.question import QuestionBox
 from toolbench.widgets.kit.notebook_variables import Variables
@@ -131,9 +132,13 @@ class ConversationPanel(LiveView):
     def run(self) -> None:
         """Ask the model and run its calls, until there is a reason to stop.
 
-        The calls do not wait for the user, but the policy may ask for consent.
+        The calls do not wait for the user, but the policy may ask for consent. In a page, a user who is
+        the model is asked once: it is a step.
         """
-        self._work(self._conversation.run)
+        if self._waits_for_no_answer:
+            self.step()
+        else:
+            self._work(self._conversation.run)
 
     def stop(self) -> None:
         """Stop the request and the running tools at once; do nothing if nothing runs."""
@@ -172,8 +177,29 @@ class ConversationPanel(LiveView):
         self._ask()
 
     def _ask(self) -> None:
-        if not (self._stopping.cancelled or self._conversation.pending):
+        if self._stopping.cancelled or self._conversation.pending:
+            return
+        if self._waits_for_no_answer:
+            sent = self._conversation.next_request
+            request = PersonRequest(sent.messages, sent.tools, sent.provider)
+            self._request.show(request, self._take)
+        else:
             self._conversation.ask()
+
+    @property
+    def _waits_for_no_answer(self) -> bool:
+        """Whether the user is the model, and no thread can wait for the answer: in a page."""
+        model = self._conversation.sender.model
+        return not have_threads() and isinstance(model, PersonModel) and model.is_asked_here
+
+    def _take(self, answer: ModelAnswer) -> None:
+        """Give the model's *answer*, which the user has written, to the conversation."""
+
+        def job() -> None:
+            with asked_by(lambda request, cancel: answer):
+                self._conversation.ask()
+
+        self._work(job)
 
     def decide(self, act: Callable[[], object]) -> None:
         """Call *act*, a decision on a waiting call. If no other call waits, ask the model."""
@@ -211,6 +237,9 @@ class ConversationPanel(LiveView):
         with ExitStack() as undo:
             undo.callback(setattr, calls, "asker", calls.asker)
             calls.asker = self._ask_person
+            if not have_threads():
+                # A wait would let no answer arrive
+                calls.asker = decline
             undo.callback(setattr, sender, "on_chunk", sender.on_chunk)
             sender.on_chunk = self._streamed.add
             undo.enter_context(asked_by(self._request))
@@ -332,6 +361,7 @@ class ConversationPanel(LiveView):
             self.stop()
         with self._lock:
             self._is_closed = True
+            self._request.close()
             for call in self._calls.values():
                 call.close()
 

@@ -21,12 +21,13 @@ from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
-from toolbench.errors import ToolbenchError
+from toolbench.errors import ModelError, ToolbenchError
 from toolbench.llm.models import Answer
 from toolbench.llm.models.person import PersonRequest
 from toolbench.runs.control import Cancellable
 from toolbench.runs.dialogue import settle
 from toolbench.serving.call_results import output_schema_of
+from toolbench.threads import NO_THREADS, have_threads
 from toolbench.values import clip, same_json
 from toolbench.widgets.form.by_hand import ByHand
 from toolbench.widgets.form.form import SchemaForm
@@ -270,12 +271,41 @@ class RequestBox:
         self.widget = parts.column(kind="toolbench-question")
         # Agents to which tasks are delegated may ask at the same time
         self._turn = Lock()
+        self._shown: _RequestView | None = None
+
+    def show(self, request: PersonRequest, then: Callable[[Answer], object]) -> None:
+        """Show *request* in place of the one before, and call *then* with the answer of the user."""
+        if self._shown is not None and self._shown.request == request:
+            # What is typed stays
+            return
+        self.close()
+        self._shown = view = _RequestView(request)
+        self.widget.children = view.widgets
+
+        def answered(answer: Future[Answer]) -> None:
+            self.close()
+            then(answer.result())
+
+        view.answer.add_done_callback(answered)
+
+    def close(self) -> None:
+        """Close the request that `show` shows."""
+        if self._shown is not None:
+            self.widget.children = ()
+            self._shown.close()
+            self._shown = None
 
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
         """Show *request* after the earlier requests, wait for the user, and return the answer.
 
         When *cancel* is cancelled, return an empty answer.
+
+        Raises:
+            ModelError: Without threads: a wait would let no answer arrive.
         """
+        if not have_threads():
+            msg = f"Nobody can be asked in the middle of the work: {NO_THREADS}."
+            raise ModelError(msg)
         with self._turn:
             view = _RequestView(request)
             self.widget.children = view.widgets
@@ -292,7 +322,7 @@ class _RequestView:
     """The view of one request, with the fields for its answer."""
 
     def __init__(self, request: PersonRequest) -> None:
-        self._request, self.answer = request, Future[Answer]()
+        self.request, self.answer = request, Future[Answer]()
         self._parts = parts = Parts()
         # By the name of the tool: another choice keeps what was typed
         self._forms: dict[str, SchemaForm] = {}
@@ -316,14 +346,14 @@ class _RequestView:
             self._fields.children = ()
             return
         if name not in self._forms:
-            self._forms[name] = SchemaForm(dict(self._request.schema(name)))
+            self._forms[name] = SchemaForm(dict(self.request.schema(name)))
         self._fields.children = (self._forms[name].widget,)
 
     def _send(self) -> None:
         form, text = self._forms.get(self._tool.value), self._text.value
         if form is None:
             if text.strip():
-                settle(self.answer, self._request.answer(text))
+                settle(self.answer, self.request.answer(text))
             else:
                 sentence = "Choose a tool, or write what the model says."
                 put(self._notice, notice(sentence, "warning"))
@@ -331,7 +361,7 @@ class _RequestView:
             form.reveal_errors(focus=True)
         else:
             call = (self._tool.value, form.value)
-            settle(self.answer, self._request.answer(text, [call]))
+            settle(self.answer, self.request.answer(text, [call]))
 
 
 def _request_html(request: PersonRequest) -> Html:
