@@ -12,9 +12,9 @@ from toolbench.display.escape import on_one_line
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.attempt import Attempt
-from toolbench.mcp.connection.connection import Connection
-from toolbench.mcp.connection.open_calls import Call
-from toolbench.mcp.errors import PARSE_ERROR, code_of, lost_connection, sentence
+from toolbench.mcp.connection.connection import Connection, RoundsError
+from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
+from toolbench.mcp.errors import METHOD_NOT_FOUND, PARSE_ERROR, code_of, lost_connection, sentence
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.values import clip
@@ -34,6 +34,8 @@ class Answer(NamedTuple):
     message: str = ""
     """The message of that error, or the reason why no answer came that could be read."""
     seconds: float = 0.0
+    is_late: bool = False
+    """Whether the time limit ended the request."""
 
     @property
     def is_lost(self) -> bool:
@@ -48,6 +50,10 @@ class Answer(NamedTuple):
         if self.code is not None:
             return f"error {self.code}: {self.message}"
         return self.message
+
+
+class EndedError(Exception):
+    """The server has ended, or the connection to it."""
 
 
 class ProbeConnection:
@@ -87,7 +93,7 @@ class ProbeConnection:
         """The tools that can be called."""
         self.took: dict[str, float] = {}
         """The tools that were called with a result, each with the seconds that it took."""
-        self._results = results
+        self.results = results
         self.inbox = Inbox(name)
         self.seconds = seconds
         self.attempt = Attempt(
@@ -126,7 +132,13 @@ class ProbeConnection:
     async def ask(
         self, method: str, params: Mapping[str, Any] | None = None, *, seconds: float | None = None
     ) -> Answer:
-        """Send a request, and return what came."""
+        """Send a request, and return what came.
+
+        Raises:
+            EndedError: If an earlier request has ended the connection.
+        """
+        if not self.is_alive:
+            raise EndedError
         params = params or {}
         sent = self.inbox.safe_text(clip({"method": method, "params": params}, _LONGEST))
         call = Call(seconds=seconds or self.seconds)
@@ -142,7 +154,8 @@ class ProbeConnection:
                 code = None
             if code is not None:
                 text = self.inbox.safe_text(str(error))
-            return Answer(sent, None, code, text, took)
+            is_late = isinstance(error, CallTimeoutError | RoundsError)
+            return Answer(sent, None, code, text, took, is_late)
         safe: dict[str, Any] = self.inbox.redactor.value(result)
         return Answer(sent, safe, seconds=anyio.current_time() - began)
 
@@ -156,25 +169,33 @@ class ProbeConnection:
         what_to_do: str = "",
         *,
         state: State | None = None,
+        era: str = "",
     ) -> None:
         """Add a row: *answer* breaks *rule*, or is as it should be if there is no rule.
 
-        *state* is that of the row, if the rule does not say it.
+        *state* is that of the row, if the rule does not say it; *era* is another one than this.
         """
-        sent, came, seconds, sentence, source = "", "", 0.0, "", ""
-        if isinstance(answer, Answer):
-            sent, came, seconds = answer.sent, answer.came, answer.seconds
-        else:
-            came = answer
+        if isinstance(answer, str):
+            answer = Answer("", None, None, answer)
+        era = era or self.version
+        words, source = "", ""
         if rule:
-            broken = rule_of(rule, self.version)
+            broken = rule_of(rule, era)
             state = state or broken.breach
-            sentence, source = broken.sentence, broken.source(self.version)
-        safe = on_one_line(self.inbox.safe_text(came))
+            words, source = broken.sentence, broken.source(era)
+        came = on_one_line(self.inbox.safe_text(answer.came))
         row = ProbeResult(
-            question, self.version, state or "ok", sent, safe, sentence, source, what_to_do, seconds
+            question,
+            era,
+            state or "ok",
+            answer.sent,
+            came,
+            words,
+            source,
+            what_to_do,
+            answer.seconds,
         )
-        self._results.append(row)
+        self.results.append(row)
 
     def add_not_asked(self, question: str, why: str) -> None:
         """Add a row for a question that was not asked, and *why*."""
@@ -183,9 +204,54 @@ class ProbeConnection:
     def is_lost(self, question: str, answer: Answer) -> bool:
         """Tell whether no *answer* came that could be read; then that is a row."""
         if answer.is_lost:
+            state: State = "wrong"
+            if answer.is_late:
+                # Nothing says how fast an answer has to be
+                state = "advice"
             what_to_do = "Answer each request, with a result or with an error."
-            self.add(question, answer, "response", what_to_do)
+            self.add(question, answer, "response", what_to_do, state=state)
         return answer.is_lost
+
+    async def ask_refused(
+        self,
+        question: str,
+        method: str,
+        params: Mapping[str, Any],
+        rule: str,
+        code: int,
+        *,
+        answered: State | None = None,
+    ) -> None:
+        """Ask for what the server has not: by *rule* it answers with the error *code*.
+
+        *answered* is the state of the row if it gives a result, and that is no failed call.
+        """
+        answer = await self.ask(method, params)
+        if self.is_lost(question, answer):
+            return
+        if answer.code == code:
+            self.add(question, answer)
+            return
+        state = None
+        if answer.result is not None and not answer.result.get("isError"):
+            state = answered
+        self.add(question, answer, rule, f"Refuse it with the error {code}.", state=state)
+
+    async def ask_declared(
+        self, question: str, method: str, params: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        """Ask for what the server declares that it has, and return its result if there is one."""
+        answer = await self.ask(method, params)
+        if not self.is_lost(question, answer):
+            if answer.result is not None:
+                self.add(question, answer)
+            else:
+                state: State = "advice"
+                if answer.code == METHOD_NOT_FOUND:
+                    state = "wrong"
+                what_to_do = f"Answer {method}, or do not declare it."
+                self.add(question, answer, "declared", what_to_do, state=state)
+        return answer.result
 
 
 async def _greet(connection: Connection) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolbench.checks.probe_connection import ProbeConnection
 from toolbench.checks.probe_report import State
-from toolbench.errors import SchemaError
+from toolbench.errors import SchemaError, ToolNotFoundError
 from toolbench.jsonschema.validate import is_schema, validator_of
 from toolbench.llm.lint import lint_tools
 from toolbench.mcp.lists.listing import DisabledTool, ListedTool, read_tools
@@ -41,17 +41,17 @@ async def ask_for_lists(connection: ProbeConnection) -> None:
             continue
         connection.lists[key] = items
         connection.add(question, counted(len(items), "item"))
-        _look_at_names(connection, method, [_name_of(item, name) for item in items])
-        question = f"{method}: the same twice"
-        again = await _pages(connection, key, question)
+        if key == capability:
+            _look_at_names(connection, key, [_name_of(item, name) for item in items])
+        again = await _pages(connection, key, f"{method}: the same twice")
         if again is not None:
-            _compare(connection, question, items, again)
+            _compare(connection, key, items, again)
 
 
 async def _pages(connection: ProbeConnection, key: str, question: str) -> list[Any] | None:
     """Return the items of all pages of a list; None if a page is missing, which is a row then."""
     capability, method, _ = LISTS[key]
-    items, cursors, params = list[Any](), set[str](), dict[str, Any]()
+    items, cursors, params = list[Any](), list[Any](), dict[str, Any]()
     for _ in range(_PAGES):
         answer = await connection.ask(method, params)
         if connection.is_lost(question, answer):
@@ -76,7 +76,7 @@ async def _pages(connection: ProbeConnection, key: str, question: str) -> list[A
             what_to_do = "Give each page a cursor of its own, and the last page none."
             connection.add(question, answer, "page", what_to_do)
             return None
-        cursors.add(cursor)
+        cursors.append(cursor)
         params = {"cursor": cursor}
     what_to_do = "Give the last page no nextCursor."
     connection.add(question, f"more than {_PAGES} pages", "page", what_to_do, state="advice")
@@ -103,37 +103,34 @@ def _name_of(item: Any, name: str) -> str:
     return clip(item)
 
 
-def _look_at_names(connection: ProbeConnection, method: str, names: Sequence[str]) -> None:
+def _look_at_names(connection: ProbeConnection, key: str, names: Sequence[str]) -> None:
     """Look for names that are there twice."""
-    question = f"{method}: no name twice"
+    question = f"{key}/list: no name twice"
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         words = f"there more than once: {listed(twice, _NAMES)}"
-        connection.add(question, words, "unique", "Give each item a name of its own.")
+        connection.add(question, words, f"unique {key}", "Give each item a name of its own.")
     else:
         connection.add(question, counted(len(names), "name"))
 
 
 def _compare(
-    connection: ProbeConnection, question: str, items: Sequence[Any], again: Sequence[Any]
+    connection: ProbeConnection, key: str, items: Sequence[Any], again: Sequence[Any]
 ) -> None:
     """Compare a list with the same list, asked for again at once."""
-    if items == again:
-        connection.add(question, f"{counted(len(items), 'item')}, in the same order")
-        return
-    if sorted(map(clip_all, items)) == sorted(map(clip_all, again)):
-        what_to_do = "List in one order, for example sorted by name."
-        connection.add(question, "the same items in another order", "order", what_to_do)
-        return
+    capability, method, _ = LISTS[key]
+    question = f"{method}: the same twice"
     changed = [item for item in again if item not in items]
     changed += [item for item in items if item not in again]
-    words = f"differs the second time: {clip(changed, 300)}"
-    connection.add(question, words, "same", "List the same while nothing has changed.")
-
-
-def clip_all(item: Any) -> str:
-    """Return *item* as text that can be sorted."""
-    return clip(item, 10_000)
+    if changed or len(items) != len(again):
+        words = f"differs the second time: {clip(changed, 300)}"
+        what_to_do = "List the same while nothing has changed."
+        connection.add(question, words, f"same {capability}", what_to_do)
+    elif items != again and key == "tools":
+        what_to_do = "List in one order, for example sorted by name."
+        connection.add(question, "the same items in another order", "order", what_to_do)
+    else:
+        connection.add(question, counted(len(again), "item"))
 
 
 # --- the tools of the list ------------------------------------------------------------------
@@ -142,6 +139,10 @@ def clip_all(item: Any) -> str:
 async def look_at_tools(connection: ProbeConnection) -> None:
     """Read the definitions of the tools: their names, their schemas, and who takes them."""
     items = connection.lists.get("tools")
+    unknown = connection.named - {_name_of(item, "name") for item in items or ()}
+    for name in unknown:
+        msg = f"Server {connection.name!r} lists no tool {name!r}: --tools and tools= name tools of it."
+        raise ToolNotFoundError(msg)
     if items is None:
         return
     good, bad = read_tools(items, is_modern=connection.is_modern)

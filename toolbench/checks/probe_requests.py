@@ -1,24 +1,121 @@
 """The questions of a probe about requests that are neither lists nor calls of tools."""
 
-from toolbench.checks.probe_connection import ProbeConnection
+from toolbench.checks.probe_connection import Answer, ProbeConnection
+from toolbench.checks.probe_lists import INVALID_PARAMS, LISTS
+from toolbench.checks.probe_rules import MODERN, VERSIONS
+from toolbench.checks.probe_traffic import part_of
 from toolbench.mcp.errors import METHOD_NOT_FOUND
+from toolbench.wording import duration
 
-_NO_METHOD = "toolbench/no_such_method"
+_NOWHERE = "toolbench-probe://no/such/resource"
+_NO_ITEM = "toolbench_probe_no_such_item"
+_OLDER_NOT_FOUND = -32002
+# Seconds: a request is cancelled at once
+_AT_ONCE = 0.001
 
 
-async def ask_for_an_unknown_method(connection: ProbeConnection) -> None:
-    """Send a request whose method MCP does not have."""
-    question = "an unknown method is refused"
-    answer = await connection.ask(_NO_METHOD)
+async def look_at_opening(connection: ProbeConnection) -> bool:
+    """Look at the answers to the first requests; return whether one of them is wrong."""
+    is_wrong = False
+    for method, rule, names in (
+        ("server/discover", "discover", ("supportedVersions", "capabilities")),
+        ("initialize", "initialize", ("protocolVersion", "capabilities", "serverInfo")),
+    ):
+        for message in connection.inbox.traffic.find(method=method, kind="response"):
+            result = part_of(message, "result")
+            answer = Answer(method, result)
+            version = str(result.get("protocolVersion", VERSIONS[-2]))
+            era = MODERN
+            if method == "initialize":
+                era = connection.version or VERSIONS[-2]
+            missing = [name for name in names if name not in result]
+            if missing:
+                is_wrong = True
+                what_to_do = f"Answer with {', '.join(missing)} too."
+                connection.add(method, answer, rule, what_to_do, era=era)
+            elif version < VERSIONS[0]:
+                is_wrong = True
+                what_to_do = (
+                    "Answer with the version that was asked for, or the newest that you know."
+                )
+                connection.add(method, answer, "version", what_to_do, era=era)
+            else:
+                connection.add(method, answer, era=era)
+    return is_wrong
+
+
+async def ask_for_what_is_not_there(connection: ProbeConnection) -> None:
+    """Ask for methods, pages, resources and prompts that the server has not."""
     rule = "unknown method"
     if connection.is_modern and connection.transport == "http":
         rule = "unknown method over HTTP"
-    what_to_do = f"Refuse it with the error {METHOD_NOT_FOUND}."
-    if connection.is_lost(question, answer):
-        return
-    if answer.result is not None:
-        connection.add(question, answer, rule, what_to_do, state="wrong")
-    elif answer.code != METHOD_NOT_FOUND:
-        connection.add(question, answer, rule, what_to_do)
-    else:
-        connection.add(question, answer)
+    question, method = "an unknown method is refused", "toolbench/no_such_method"
+    await connection.ask_refused(question, method, {}, rule, METHOD_NOT_FOUND, answered="wrong")
+    for key in list(connection.lists)[:1]:
+        question, method = "an unknown cursor is refused", LISTS[key][1]
+        params = {"cursor": _NO_ITEM}
+        await connection.ask_refused(question, method, params, "cursor", INVALID_PARAMS)
+    if "prompts" in connection.lists:
+        question, params = "prompts/get: an unknown prompt is refused", {"name": _NO_ITEM}
+        await connection.ask_refused(question, "prompts/get", params, "no prompt", INVALID_PARAMS)
+    question = "resources/read: an unknown resource is refused"
+    templates = connection.lists.get("resourceTemplates", [])
+    if any(str(each.get("uriTemplate", "{")).startswith("{") for each in templates):
+        connection.add_not_asked(question, "a template of the server takes any URI")
+    elif "resources" in connection.lists:
+        code = _OLDER_NOT_FOUND
+        if connection.is_modern:
+            code = INVALID_PARAMS
+        params = {"uri": _NOWHERE}
+        await connection.ask_refused(question, "resources/read", params, "no resource", code)
+
+
+async def ask_for_what_is_declared(connection: ProbeConnection) -> None:
+    """Ask for each capability that the server declares, beside its lists."""
+    declared, is_older = connection.capabilities, not connection.is_modern
+    if "completions" in declared:
+        await _complete(connection)
+    if "logging" in declared and is_older:
+        method = "logging/setLevel"
+        await connection.ask_declared(f"{method}: answered", method, {"level": "info"})
+    uris = [each["uri"] for each in connection.lists.get("resources", []) if each.get("uri")][:1]
+    if is_older and (declared.get("resources") or {}).get("subscribe"):
+        for uri in uris:
+            for method in ("resources/subscribe", "resources/unsubscribe"):
+                await connection.ask_declared(f"{method}: answered", method, {"uri": uri})
+    if is_older and "list" in (declared.get("tasks") or {}):
+        await connection.ask_declared("tasks/list: answered", "tasks/list", {})
+    if is_older:
+        question = "ping: answered"
+        answer = await connection.ask("ping")
+        if answer.result is not None:
+            connection.add(question, answer)
+        elif not connection.is_lost(question, answer):
+            connection.add(question, answer, "ping", "Answer ping with an empty result.")
+
+
+async def _complete(connection: ProbeConnection) -> None:
+    """Ask for the completions of the first argument of a prompt."""
+    question, method = "completion/complete: answered", "completion/complete"
+    for prompt in connection.lists.get("prompts", []):
+        for argument in (prompt.get("arguments") or [])[:1]:
+            params = {
+                "ref": {"type": "ref/prompt", "name": prompt.get("name")},
+                "argument": {"name": argument.get("name"), "value": ""},
+            }
+            await connection.ask_declared(question, method, params)
+            return
+    connection.add_not_asked(question, "no prompt has an argument")
+
+
+async def ask_once_more(connection: ProbeConnection) -> None:
+    """Cancel a request, and then ask for something that was answered before."""
+    for key in list(connection.lists)[:1]:
+        method = LISTS[key][1]
+        await connection.ask(method, seconds=_AT_ONCE)
+        answer = await connection.ask(method)
+        question = f"{method}: answered after all that, and after a request that was cancelled"
+        if answer.result is not None:
+            connection.add(question, f"in {duration(answer.seconds)}")
+        elif not connection.is_lost(question, answer):
+            connection.add(question, answer, "response", "Keep no state that a refusal breaks.")

@@ -7,9 +7,15 @@ of Markdown are left out.
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-_OLDEST, _SCHEMAS, _ERRORS, MODERN = "2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"
-VERSIONS = (_OLDEST, "2025-03-26", _SCHEMAS, _ERRORS, MODERN)
-"""The versions of the specification, the oldest first."""
+_OLDEST, STRUCTURED, INPUT_ERRORS, MODERN = (
+    "2024-11-05",
+    "2025-06-18",
+    "2025-11-25",
+    "2026-07-28",
+)
+VERSIONS = (_OLDEST, "2025-03-26", STRUCTURED, INPUT_ERRORS, MODERN)
+"""The versions of the specification, the oldest first: the third has structured results, and with the
+fourth, a tool's bad arguments are an error of the tool."""
 _SITE = "https://modelcontextprotocol.io/specification"
 _JSON_RPC = "https://www.jsonrpc.org/specification"
 _TRUTH = (
@@ -36,8 +42,8 @@ class Rule(NamedTuple):
         return f"{_SITE}/{max(version, self.since)}/{self.page}"
 
 
-def _offer(name: str, capability: str) -> dict[str, tuple[Rule, ...]]:
-    """Return the rules that a list of *capability* is answered if it is declared, and only then."""
+def _offer(capability: str) -> dict[str, tuple[Rule, ...]]:
+    """Return the rules about the lists of *capability*, and that it is declared."""
     page = f"server/{capability}#capabilities"
     return {
         f"declared {capability}": (
@@ -61,7 +67,16 @@ def _offer(name: str, capability: str) -> dict[str, tuple[Rule, ...]]:
                 _OLDEST,
                 "wrong",
                 page,
-                f"Servers that support {name} MUST declare the {capability} capability",
+                f"Servers that support {capability} MUST declare the {capability} capability",
+            ),
+        ),
+        f"same {capability}": (
+            Rule(
+                MODERN,
+                "advice",
+                page,
+                "This set MAY be empty and MAY change over time (see List Changed Notification), but "
+                "MUST NOT vary per-connection or as a side effect of other requests on the connection.",
             ),
         ),
     }
@@ -95,10 +110,205 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "Found and a JSON-RPC error with code -32601 (Method not found).",
         ),
     ),
+    "same id": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            f"{_JSON_RPC}#response_object",
+            "It MUST be the same as the value of the id member in the Request Object.",
+        ),
+    ),
+    "declared": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/lifecycle#capability-negotiation",
+            "Client and server capabilities establish which optional protocol features will be "
+            "available during the session.",
+        ),
+        Rule(
+            MODERN,
+            "wrong",
+            "server/discover#discoverresult",
+            "capabilities: Capabilities the server supports (tools, resources, prompts, etc.)",
+        ),
+    ),
+    "stdout": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/transports#stdio",
+            "The server MUST NOT write anything to its stdout that is not a valid MCP message.",
+        ),
+        Rule(
+            MODERN,
+            "wrong",
+            "basic/transports/stdio",
+            "The server MUST NOT write anything to its stdout that is not a valid MCP message.",
+        ),
+    ),
+    "result type": (
+        Rule(
+            MODERN,
+            "wrong",
+            "basic#result-responses",
+            "The result MUST include a resultType field to indicate the type of the result.",
+        ),
+    ),
+    "caching": (
+        Rule(
+            MODERN,
+            "wrong",
+            "server/utilities/caching#cacheable-results",
+            'Servers MUST include caching hints on results with resultType: "complete" returned by '
+            "the following operations",
+        ),
+    ),
+    # --- the first requests
+    "discover": (
+        Rule(
+            MODERN,
+            "wrong",
+            "server/discover#response",
+            "The server replies with its supported protocol versions, capabilities, and identity.",
+        ),
+    ),
+    "initialize": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/lifecycle#initialization",
+            "The server MUST respond with its own capabilities and information",
+        ),
+    ),
+    "version": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/lifecycle#version-negotiation",
+            "If the server supports the requested protocol version, it MUST respond with the same "
+            "version. Otherwise, the server MUST respond with another protocol version it supports.",
+        ),
+    ),
+    "ping": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/utilities/ping#behavior-requirements",
+            "The receiver MUST respond promptly with an empty response",
+        ),
+    ),
+    # --- what is not there
+    "cursor": (
+        Rule(
+            _OLDEST,
+            "advice",
+            "server/utilities/pagination#error-handling",
+            "Invalid cursors SHOULD result in an error with code -32602 (Invalid params).",
+        ),
+    ),
+    "no prompt": (
+        Rule(
+            _OLDEST,
+            "advice",
+            "server/prompts#error-handling",
+            "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid prompt "
+            "name: -32602 (Invalid params)",
+        ),
+    ),
+    "no resource": (
+        Rule(
+            _OLDEST,
+            "advice",
+            "server/resources#error-handling",
+            "Servers SHOULD return standard JSON-RPC errors for common failure cases: Resource not "
+            "found: -32002",
+        ),
+        Rule(
+            MODERN,
+            "wrong",
+            "server/resources#error-handling",
+            "If the requested resource does not exist, servers MUST return a JSON-RPC error with "
+            "code -32602 (Invalid Params).",
+        ),
+    ),
+    # --- notifications
+    "undeclared logging": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "server/utilities/logging#capabilities",
+            "Servers that emit log message notifications MUST declare the logging capability",
+        ),
+    ),
+    "log": (
+        Rule(
+            MODERN,
+            "wrong",
+            "server/utilities/logging",
+            "The server MUST NOT emit notifications/message for a request that does not include this "
+            "field.",
+        ),
+    ),
+    "progress token": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/utilities/progress#behavior-requirements",
+            "Progress notifications MUST only reference tokens that: Were provided in an active "
+            "request. Are associated with an in-progress operation",
+        ),
+        Rule(
+            MODERN,
+            "wrong",
+            "basic/patterns/progress#behavior-requirements",
+            "Progress notifications MUST only reference tokens that: Were provided in an active "
+            "request. Are associated with an in-progress operation",
+        ),
+    ),
+    "progress": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "basic/utilities/progress#progress-flow",
+            "The progress value MUST increase with each notification, even if the total is unknown.",
+        ),
+        Rule(
+            MODERN,
+            "wrong",
+            "basic/patterns/progress#progress-flow",
+            "The progress value MUST increase with each notification, even if the total is unknown.",
+        ),
+    ),
+    "cancellation": (
+        Rule(
+            _OLDEST,
+            "advice",
+            "basic/utilities/cancellation#behavior-requirements",
+            "Receivers of cancellation notifications SHOULD: Stop processing the cancelled request. "
+            "Free associated resources. Not send a response for the cancelled request",
+        ),
+        Rule(
+            MODERN,
+            "advice",
+            "basic/patterns/cancellation#behavior-requirements",
+            "Servers receiving cancellation notifications SHOULD: Stop processing the cancelled "
+            "request. Free associated resources. Not send a response for the cancelled request",
+        ),
+    ),
+    "cancellation over stdio": (
+        Rule(
+            MODERN,
+            "wrong",
+            "basic/transports/stdio#cancellation",
+            "Servers SHOULD stop work on a cancelled request as soon as practical and MUST NOT send "
+            "any further messages for it.",
+        ),
+    ),
     # --- lists
-    **_offer("tools", "tools"),
-    **_offer("resources", "resources"),
-    **_offer("prompts", "prompts"),
+    **_offer("tools"),
+    **_offer("resources"),
+    **_offer("prompts"),
     "templates": (
         Rule(
             _OLDEST,
@@ -125,22 +335,24 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "requests when the underlying set of tools has not changed).",
         ),
     ),
-    "same": (
-        Rule(
-            MODERN,
-            "advice",
-            "server/tools#capabilities",
-            "This set MAY be empty and MAY change over time (see List Changed Notification), but MUST "
-            "NOT vary per-connection or as a side effect of other requests on the connection.",
-        ),
-    ),
-    "unique": (
+    "unique tools": (
         Rule(_OLDEST, "advice", "server/tools#tool", "name: Unique identifier for the tool"),
         Rule(
-            _ERRORS,
+            INPUT_ERRORS,
             "advice",
             "server/tools#tool-names",
             "Tool names SHOULD be unique within a server.",
+        ),
+    ),
+    "unique prompts": (
+        Rule(_OLDEST, "advice", "server/prompts#prompt", "name: Unique identifier for the prompt"),
+    ),
+    "unique resources": (
+        Rule(
+            _OLDEST,
+            "advice",
+            "server/resources#resource",
+            "uri: Unique identifier for the resource",
         ),
     ),
     # --- definitions of tools
@@ -148,7 +360,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "input schema": (
         Rule(_OLDEST, "wrong", "basic#schema", _TRUTH),
         Rule(
-            _ERRORS,
+            INPUT_ERRORS,
             "wrong",
             "server/tools#tool",
             "inputSchema: JSON Schema defining expected parameters [...] MUST be a valid JSON Schema "
@@ -157,7 +369,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     ),
     "tool names": (
         Rule(
-            _ERRORS,
+            INPUT_ERRORS,
             "advice",
             "server/tools#tool-names",
             "The following SHOULD be the only allowed characters: uppercase and lowercase ASCII "
@@ -165,6 +377,56 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
     # --- calls
+    "structured": (
+        Rule(
+            STRUCTURED,
+            "wrong",
+            "server/tools#output-schema",
+            "If an output schema is provided: Servers MUST provide structured results that conform "
+            "to this schema.",
+        ),
+    ),
+    "text": (
+        Rule(
+            STRUCTURED,
+            "advice",
+            "server/tools#structured-content",
+            "For backwards compatibility, a tool that returns structured content SHOULD also return "
+            "the serialized JSON in a TextContent block.",
+        ),
+    ),
+    "tool errors": (
+        Rule(
+            _OLDEST,
+            "advice",
+            "server/tools#error-handling",
+            "Tool Execution Errors: Reported in tool results with isError: true",
+        ),
+    ),
+    "validate": (
+        Rule(
+            _OLDEST,
+            "wrong",
+            "server/tools#security-considerations",
+            "Servers MUST: Validate all tool inputs",
+        ),
+    ),
+    "input errors": (
+        Rule(
+            INPUT_ERRORS,
+            "advice",
+            "server/tools#error-handling",
+            "Tool Execution Errors: Reported in tool results with isError: true: Input validation "
+            "errors (e.g., date in wrong format, value out of range)",
+        ),
+        Rule(
+            MODERN,
+            "advice",
+            "server/tools#error-handling",
+            "Input validation errors (e.g., date in wrong format, value out of range) [...] They are "
+            "reported in tool results with isError: true",
+        ),
+    ),
     "unknown tool": (
         Rule(
             _OLDEST,

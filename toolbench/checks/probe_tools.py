@@ -1,24 +1,191 @@
 """The questions of a probe about calls of tools. What is not read-only is called only if it is named."""
 
-from toolbench.checks.probe_connection import ProbeConnection
+from base64 import b64decode
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+
+from toolbench.checks.probe_connection import Answer, ProbeConnection
 from toolbench.checks.probe_lists import INVALID_PARAMS
+from toolbench.checks.probe_rules import INPUT_ERRORS, STRUCTURED
+from toolbench.jsonschema.node import read
+from toolbench.jsonschema.validate import validator_of
+from toolbench.mcp.snapshots.samples import base_of
+from toolbench.mcp.tool import MCPToolDefinition
+from toolbench.runs.policy import policy
+from toolbench.wording import counted, listed
 
 _NO_TOOL = "toolbench_probe_no_such_tool"
+# Tools that are called, and that get bad arguments, unless they are named; names in a sentence
+_CALLED, _REFUSING, _NAMES = 20, 5, 8
+# Seconds that a call takes which can be cancelled
+_SLOW = 0.2
 
 
 async def ask_for_an_unknown_tool(connection: ProbeConnection) -> None:
     """Call a tool that the server does not list: it is an error of the protocol."""
-    question = "tools/call: an unknown tool is refused"
-    if "tools" not in connection.lists:
-        connection.add_not_asked(question, "its tools are not listed")
+    if "tools" in connection.lists:
+        question = "tools/call: an unknown tool is refused"
+        params = {"name": _NO_TOOL, "arguments": {}}
+        rule = "unknown tool"
+        await connection.ask_refused(
+            question, "tools/call", params, rule, INVALID_PARAMS, answered="wrong"
+        )
+
+
+async def call_tools(connection: ProbeConnection) -> None:
+    """Call the tools that may be called, with good arguments and with bad ones."""
+    left, called, refusing = defaultdict[str, list[str]](list), 0, 0
+    for tool in connection.tools:
+        name, node = tool.remote_name, read(tool.schema)
+        is_named = name in connection.named
+        why, arguments = _why_not(connection, tool), base_of(node)
+        if not why and called >= _CALLED and not is_named:
+            why = f"{_CALLED} others were called"
+        if not why and node.problems(arguments):
+            why = "no arguments are known that fit its schema"
+        if why:
+            left[why].append(name)
+            continue
+        called += 1
+        await _call(connection, tool, arguments)
+        bad = _refused_by(node)
+        if bad is not None and (is_named or refusing < _REFUSING):
+            refusing += 1
+            await _call_badly(connection, name, bad)
+    for why, names in left.items():
+        words = f"{counted(len(names), 'tool')}, {why}: {listed(names, _NAMES)}"
+        connection.add_not_asked("tools/call: results", words)
+
+
+def _why_not(connection: ProbeConnection, tool: MCPToolDefinition) -> str:
+    """Return why *tool* is not called; empty if it is."""
+    verdict, _, words = policy.ruling_on(tool)
+    if connection.blocked:
+        return connection.blocked
+    if verdict == "deny":
+        return f"denied, because {words}"
+    if tool.remote_name in connection.named:
+        return ""
+    if tool.hints.effect != "read-only":
+        return "not declared read-only, and not named"
+    if verdict != "allow":
+        return f"a question, because {words}"
+    return ""
+
+
+async def _call(connection: ProbeConnection, tool: MCPToolDefinition, arguments: Any) -> None:
+    question = f"tools/call: the result of {tool.remote_name}"
+    params = {"name": tool.remote_name, "arguments": arguments}
+    answer = await connection.ask("tools/call", params)
+    if answer.is_late:
+        connection.add_not_asked(question, answer.message)
+    elif connection.is_lost(question, answer):
         return
-    answer = await connection.ask("tools/call", {"name": _NO_TOOL, "arguments": {}})
-    what_to_do = f"Refuse it with the error {INVALID_PARAMS}."
-    if connection.is_lost(question, answer):
+    elif answer.result is not None:
+        connection.took[tool.remote_name] = answer.seconds
+        breaches = list(_breaches(tool, answer.result, connection.version))
+        for rule, words in breaches:
+            connection.add(question, answer._replace(result=None, message=words), rule, _FITS)
+        if not breaches:
+            connection.add(question, answer)
+    elif answer.code == INVALID_PARAMS:
+        # Its own rules may be stricter than its schema
+        connection.add(question, answer)
+    else:
+        what_to_do = "Answer with a result whose isError is true."
+        connection.add(question, answer, "tool errors", what_to_do)
+
+
+_FITS = "Return what the specification and the schema of the tool say."
+
+
+def _breaches(
+    tool: MCPToolDefinition, result: dict[str, Any], version: str
+) -> Iterator[tuple[str, str]]:
+    """Yield each rule that the *result* of a call breaks, and how."""
+    from mcp_types import CallToolResult  # noqa: PLC0415 - loaded by now
+    from pydantic import ValidationError  # noqa: PLC0415 - the same
+
+    try:
+        whole = CallToolResult.model_validate(result, by_name=False)
+        for block in whole.content:
+            if block.type in ("image", "audio"):
+                b64decode(getattr(block, "data", ""), validate=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        yield "definition", f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         return
-    if answer.result is not None and not answer.result.get("isError"):
-        connection.add(question, answer, "unknown tool", what_to_do, state="wrong")
-    elif answer.code != INVALID_PARAMS:
-        connection.add(question, answer, "unknown tool", what_to_do)
+    except ValueError as error:
+        yield "definition", f"data that is not base64: {error}"
+        return
+    if tool.output_schema is None or result.get("isError") or version < STRUCTURED:
+        return
+    if "structuredContent" not in result:
+        yield "structured", "there is no structuredContent, and the tool has an outputSchema"
+        return
+    for problem in validator_of(tool.output_schema).problems(result["structuredContent"])[:1]:
+        yield "structured", f"structuredContent{problem.where and '.'}{problem}"
+    if not any(block.type == "text" for block in whole.content):
+        yield "text", "structuredContent without a text beside it"
+
+
+def _refused_by(node: Any) -> dict[str, Any] | None:
+    """Return arguments that *node*, the schema of a tool, refuses; None if none are found."""
+    values = list[dict[str, Any]]([{}])
+    wrong: Any
+    for name in node.properties:
+        for wrong in ([], 0, {"toolbench": []}):
+            values.append({name: wrong})
+    for value in values:
+        if node.problems(value):
+            return value
+    return None
+
+
+async def _call_badly(connection: ProbeConnection, name: str, arguments: Any) -> None:
+    question = f"tools/call: bad arguments of {name} are refused"
+    answer = await connection.ask("tools/call", {"name": name, "arguments": arguments})
+    if answer.is_late:
+        connection.add_not_asked(question, answer.message)
+    elif connection.is_lost(question, answer):
+        return
+    elif answer.result is not None and not answer.result.get("isError"):
+        what_to_do = "Check the arguments by the schema of the tool."
+        connection.add(question, answer, "validate", what_to_do)
+    elif answer.code is not None and connection.version >= INPUT_ERRORS:
+        what_to_do = "Answer with a result whose isError is true: a model can correct itself."
+        connection.add(question, answer, "input errors", what_to_do)
+    else:
+        connection.add(question, answer)
+
+
+async def cancel_a_call(connection: ProbeConnection) -> None:
+    """Call the slowest tool again, and cancel the call; no answer should come."""
+    question = "a call that is cancelled is not answered"
+    name, seconds = max(connection.took.items(), key=lambda item: item[1], default=("", 0.0))
+    if seconds < _SLOW:
+        connection.add_not_asked(question, "no call took long enough")
+        return
+    (tool,) = (tool for tool in connection.tools if tool.remote_name == name)
+    params = {"name": name, "arguments": base_of(read(tool.schema))}
+    answer = await connection.ask("tools/call", params, seconds=seconds / 4)
+    if not answer.is_late:
+        connection.add_not_asked(question, "it was answered before it was cancelled")
+        return
+    await anyio.sleep(1.5 * seconds)
+    traffic = connection.inbox.traffic
+    sent = traffic.find(method="tools/call", direction="sent")[-1]
+    late = [
+        each for each in traffic.find(direction="received") if each.request_id == sent.request_id
+    ]
+    rule = "cancellation"
+    if connection.is_modern and connection.transport == "stdio":
+        rule = "cancellation over stdio"
+    if late:
+        seen = Answer(answer.sent, message=f"an answer came all the same: {late[-1].text[:300]}")
+        connection.add(question, seen, rule, "Stop the work, and send no answer.")
     else:
         connection.add(question, answer)

@@ -12,13 +12,19 @@ from typing import Any
 
 import anyio
 
-from toolbench.checks.probe_connection import ProbeConnection
+from toolbench.checks.probe_connection import EndedError, ProbeConnection
 from toolbench.checks.probe_lists import ask_for_lists, look_at_tools
 from toolbench.checks.probe_report import ProbeReport, ProbeResult
-from toolbench.checks.probe_requests import ask_for_an_unknown_method
-from toolbench.checks.probe_tools import ask_for_an_unknown_tool
+from toolbench.checks.probe_requests import (
+    ask_for_what_is_declared,
+    ask_for_what_is_not_there,
+    ask_once_more,
+    look_at_opening,
+)
+from toolbench.checks.probe_tools import ask_for_an_unknown_tool, call_tools, cancel_a_call
+from toolbench.checks.probe_traffic import look_at_traffic
 from toolbench.core.background_loop import portal
-from toolbench.errors import ServerError, ToolbenchError
+from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
 from toolbench.mcp.config.reader import read_entry
 from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.server_session import MCPServerSession
@@ -26,12 +32,17 @@ from toolbench.mcp.trust.configurations import approved
 
 # Seconds for all questions
 _WHOLE = 300.0
-_OLDER = "the handshake of older clients"
+_REST = "everything else, over a connection"
 _QUESTIONS = (
+    look_at_opening,
     ask_for_lists,
     look_at_tools,
     ask_for_an_unknown_tool,
-    ask_for_an_unknown_method,
+    ask_for_what_is_not_there,
+    ask_for_what_is_declared,
+    call_tools,
+    cancel_a_call,
+    ask_once_more,
 )
 """The questions, in their order."""
 
@@ -40,7 +51,7 @@ def probe(
     server: MCPServerSession | Any,
     *,
     tools: Collection[str] = (),
-    seconds: float = 5.0,
+    seconds: float = 10.0,
     whole: float = _WHOLE,
 ) -> ProbeReport:
     """Ask *server* what the MCP specification says of it, and return a row for each question.
@@ -125,9 +136,10 @@ class _Probe:
         try:
             await connection.open()
         except Exception as error:  # noqa: BLE001 - any error is explained in a sentence
-            if is_first:
+            # It may say why
+            if is_first and not await look_at_opening(connection):
                 raise ServerError(connection.attempt.explained(error)) from None
-            connection.add_not_asked(_OLDER, connection.attempt.reason(error))
+            connection.add_not_asked(_REST, connection.attempt.reason(error))
             return False
         try:
             await _ask_all(connection)
@@ -139,12 +151,18 @@ class _Probe:
 async def _ask_all(connection: ProbeConnection) -> None:
     """Ask the questions in their order, until the server ends."""
     for question in _QUESTIONS:
-        await question(connection)
-        if not connection.is_alive:
-            connection.add(
-                "it goes on",
-                f"the connection ended: {question.__name__.replace('_', ' ')}",
-                "response",
-                "Let no request end the server: answer it with an error.",
-            )
-            return
+        try:
+            await question(connection)
+        except ToolNotFoundError:
+            raise
+        except EndedError:
+            # Nothing can be asked any more
+            break
+        except Exception as error:  # noqa: BLE001 - a hostile answer may be anything
+            words = f"an answer cannot be read: {type(error).__name__}: {error}"
+            connection.add_not_asked(question.__name__.replace("_", " "), words)
+    if not connection.is_alive:
+        last = connection.results[-1].question
+        what_to_do = "Let no request end the server: answer it with an error."
+        connection.add("it goes on", f"the connection ended: {last}", "response", what_to_do)
+    look_at_traffic(connection)

@@ -1,0 +1,114 @@
+"""What the messages of a probe show, when all was asked."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbench.checks.probe_connection import ProbeConnection
+from toolbench.mcp.monitoring.traffic import Message
+from toolbench.values import clip
+
+_CACHEABLE = frozenset(
+    {
+        *("server/discover", "tools/list", "prompts/list", "resources/list"),
+        *("resources/templates/list", "resources/read"),
+    }
+)
+# Breaches of one rule that are shown, and characters of each
+_MOST, _SHOWN = 3, 300
+
+Breach = tuple[str, str, Any]
+"""A rule, what to do, and the message that breaks the rule."""
+
+
+def look_at_traffic(connection: ProbeConnection) -> None:
+    """Look at all messages: each answer belongs to one request, and progress to a call."""
+    messages = list(connection.inbox.traffic)
+    looks = [
+        ("each request has one answer", _of_answers(messages)),
+        ("progress belongs to a call, and grows", _of_progress(connection, messages)),
+        ("a log is declared", _of_logs(connection, messages)),
+    ]
+    if connection.is_modern:
+        looks.append(("results say their kind, and how long they are fresh", _of_results(messages)))
+    if connection.transport == "stdio":
+        noise = (("stdout", "Write a log to stderr.", line) for line in connection.inbox.noise)
+        looks.append(("stdout has messages only", noise))
+    for question, breaches in looks:
+        found = list(breaches)
+        for rule, what_to_do, seen in found[:_MOST]:
+            connection.add(question, clip(seen, _SHOWN), rule, what_to_do)
+        if not found:
+            connection.add(question, f"{len(messages):,} messages")
+
+
+def _of_answers(messages: list[Message]) -> Iterator[Breach]:
+    sent, answered = set[Any](), set[Any]()
+    for message in messages:
+        key = message.request_id
+        if message.direction == "sent" and message.kind == "request":
+            sent.add((type(key), key))
+        elif message.kind in ("response", "error", "refusal") and key is not None:
+            if message.direction == "sent":
+                continue
+            if (type(key), key) not in sent:
+                yield "same id", "Answer with the id of the request, as it was sent.", message.json
+            elif key in answered:
+                yield "response", "Answer each request once.", message.json
+            answered.add(key)
+
+
+def _of_progress(connection: ProbeConnection, messages: list[Message]) -> Iterator[Breach]:
+    tokens, last = dict[str, Any](), dict[str, float]()
+    for message in messages:
+        if message.direction == "sent":
+            meta = part_of(message, "params").get("_meta") or {}
+            tokens[str(meta.get("progressToken"))] = message.request_id
+            continue
+        # Over HTTP, streams may overtake each other
+        if message.kind in ("response", "error") and connection.transport == "stdio":
+            tokens = {token: key for token, key in tokens.items() if key != message.request_id}
+        if message.method != "notifications/progress":
+            continue
+        params = part_of(message, "params")
+        token, progress = str(params.get("progressToken")), params.get("progress")
+        if not isinstance(progress, int | float):
+            yield "definition", "Send a number as progress.", params
+        elif token not in tokens:
+            what_to_do = "Send progress only with the token of a request, and before its answer."
+            yield "progress token", what_to_do, params
+        elif progress <= last.get(token, progress - 1):
+            yield "progress", "Let progress grow with each notification.", params
+        else:
+            last[token] = progress
+
+
+def _of_logs(connection: ProbeConnection, messages: list[Message]) -> Iterator[Breach]:
+    for message in messages:
+        if message.method == "notifications/message":
+            if "logging" not in connection.capabilities:
+                yield "undeclared logging", "Declare the capability 'logging'.", message.json
+            elif connection.is_modern:
+                what_to_do = "Send log messages only if the request asks for them."
+                yield "log", what_to_do, message.json
+
+
+def _of_results(messages: list[Message]) -> Iterator[Breach]:
+    for message in messages:
+        result = part_of(message, "result")
+        if message.direction == "sent" or not result:
+            continue
+        if not isinstance(result.get("resultType"), str):
+            yield "result type", "Add resultType, 'complete'.", message.json
+        elif message.method in _CACHEABLE and result["resultType"] == "complete":
+            time = result.get("ttlMs")
+            if not isinstance(time, int | float) or time < 0 or "cacheScope" not in result:
+                what_to_do = "Add ttlMs, 0 or more, and cacheScope."
+                yield "caching", what_to_do, message.json
+
+
+def part_of(message: Message, key: str) -> dict[str, Any]:
+    """Return a part of *message* that is an object; empty if there is none, or it was cut."""
+    whole = message.json
+    if isinstance(whole, Mapping) and isinstance(whole.get(key), dict):
+        return dict(whole[key])
+    return {}
