@@ -7,11 +7,12 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbench.errors import ToolbenchError
-from toolbench.magics import mcp_listing
+from toolbench.magics import mcp_listing, mcp_registry
 from toolbench.magics.commands import SERVER, Argument, Command
 from toolbench.magics.line import UsageError, listed_names, seconds
 from toolbench.magics.mcp_over_time import trust_notes
@@ -31,12 +32,18 @@ if TYPE_CHECKING:
 _IN_MODULE = re.compile(r"[\w.]+:\w+")
 WEB = ("http://", "https://")
 """The beginnings of a URL."""
+# The words that fit a server of a registry
+_WITH_REGISTRY = {
+    *("name", "--registry", "--version"),
+    *("--mode", "--record", "--timeout", "--root"),
+}
 # A server of toolbench's own
 _EXAMPLE = ("-m", "toolbench.mcp.example")
 
 
-def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
+def _connect(magics: "MCPMagics", options: Namespace) -> Any:
     is_alone = not (options.target or options.config or options.replay or options.program)
+    is_alone = is_alone and not options.registry
     if is_alone and options.name and options.name.endswith(".json"):
         options.config, options.name = options.name, None
     client = magics.client
@@ -47,6 +54,8 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
         if known is None or known.entry.args == _EXAMPLE:
             options.program = [sys.executable, *_EXAMPLE]
     _check(options)
+    if options.registry:
+        return mcp_registry.connect(magics, options, partial(_open, magics, options))
     timeout = options.timeout or magics.settings.connect_timeout
     if options.config:
         added = client.add(
@@ -69,13 +78,18 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Listing | str:
     entry = None
     if not options.replay:
         entry = entry_of(options, magics.namespace)
-    session = client.connect(
-        options.name,
+    return _open(magics, options, options.name, entry)
+
+
+def _open(magics: "MCPMagics", options: Namespace, name: str, entry: Any) -> Listing:
+    """Connect *entry* under *name* as the line says, and return a table of its tools."""
+    session = magics.client.connect(
+        name,
         entry,
         mode=options.mode,
         record=options.record,
         replay=options.replay,
-        timeout=timeout,
+        timeout=options.timeout or magics.settings.connect_timeout,
         roots=_roots_of(options),
         dev=options.dev,
         watch=options.watch,
@@ -170,6 +184,12 @@ def _check(options: Namespace) -> None:
     if options.replay:
         unfit = {*given} - {"name", "--replay", "--mode"}
         why = "--replay answers from the file and starts nothing: no {}."
+    elif options.registry:
+        unfit = {*given} - _WITH_REGISTRY
+        why = "--registry says what runs, and its form what it needs: no {}."
+    elif options.version:
+        unfit = {"--version"}
+        why = "{} is for a server of a registry: add --registry ID."
     elif options.config:
         unfit = {*given} - {"--config", "--only", "--approve", "--record", "--timeout"}
         why = (
@@ -356,7 +376,7 @@ HOW = (
 """The options of a line that has a URL or a command: how to reach it, or to start it."""
 COMMANDS = {
     "connect": Command(
-        "NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., or --config",
+        "NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., --config or --registry",
         _connect,
         (
             Argument("name", nargs="?", help="what the server is called here"),
@@ -378,6 +398,12 @@ COMMANDS = {
                 action="store_true",
                 help="approve the servers of the file as they are now",
             ),
+            Argument(
+                "--registry",
+                metavar="ID",
+                help="a server of the MCP registry: a form, then your yes; %%mcp registry finds its ID",
+            ),
+            Argument("--version", metavar="V", help="with --registry: not the latest version"),
             _MODE,
             Argument("--record", metavar="FILE", help="write all messages to a file"),
             Argument(

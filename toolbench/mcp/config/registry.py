@@ -55,6 +55,19 @@ class RegisteredServer(NamedTuple):
         return value
 
     @property
+    def source(self) -> str:
+        """Where it is from, in words."""
+        return f"{self.name} {self.text('version')} of the registry"
+
+    @property
+    def repository(self) -> str:
+        """The URL of its source code; empty if it names none."""
+        repository = self.document.get("repository")
+        if not isinstance(repository, Mapping):
+            return ""
+        return str(repository.get("url") or "")
+
+    @property
     def runs_by(self) -> list[str]:
         """How the server can be reached: the URLs of its remotes, and its packages with their kinds."""
         ways = [str(each.get("url", "")) for each in _mappings(self.document.get("remotes"))]

@@ -9,13 +9,15 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry, Transport
+from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.writings import parts
-from toolbench.values import clip
+from toolbench.values import clip, number_in
 
 _RUNNERS = {
     "npm": ("npx", ["-y"], "@"),
@@ -93,6 +95,89 @@ def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
         offered = f"packages of {' and '.join(unknown)}"
     msg = f"server.json of {name!r} has {offered}: known are remotes and {', '.join(_RUNNERS)}."
     raise ServerError(msg)
+
+
+class Way:
+    """One way to reach or start the server of a `server.json`, with what the user fills in for it.
+
+    Nothing of it comes from the environment, and what is filled in never ends a word of a command.
+    """
+
+    def __init__(self, document: Mapping[str, Any], label: str) -> None:
+        """Read *document*, a `server.json` with one remote or one package, which *label* names.
+
+        Raises:
+            ServerError: If its remote or its package cannot be used.
+        """
+        self.document, self.label = document, label
+        # What cannot be read is refused before anything is filled in
+        registry_table(document, Path.cwd())
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to fill in."""
+        return bool(_open_places(self.document))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of what the user fills in: an object with a string, number or boolean each."""
+        properties, required = {}, []
+        for name, place in _open_places(self.document).items():
+            properties[name] = _field(name, place.item)
+            if place.item.get("isRequired") is True and "default" not in properties[name]:
+                required.append(name)
+        return {"type": "object", "properties": properties, "required": required}
+
+    def entry(self, values: Mapping[str, Any], *, with_marks: bool = False) -> ServerEntry:
+        """Return the entry of the server with *values*, which fit `schema`.
+
+        Args:
+            values: What was filled in. A value that is left out is the default; without a default,
+                its argument, variable or header is left out.
+            with_marks: Whether a mark is in the place of each secret, to show the entry.
+
+        Raises:
+            ServerError: If a value could mean something else than a value, or the URL is none.
+        """
+        document = deepcopy(dict(self.document))
+        for name, place in _open_places(document).items():
+            value = values.get(name)
+            if value in (None, ""):
+                value = _field(name, place.item).get("default", "")
+            text = str(value)
+            if isinstance(value, bool):
+                text = text.lower()
+            _check_value(name, text, place)
+            if _is_secret(name, place.item):
+                place.item["isSecret"] = True
+                if with_marks and text:
+                    text = _HIDDEN
+            place.fill(text)
+        [entry] = registry_table(document, Path.cwd()).values()
+        if entry.transport != "stdio" and not entry.url.startswith(("https://", "http://")):
+            _refuse(f"The URL would be {clip(entry.url)}: expected https://... .")
+        return entry
+
+
+def ways(document: Mapping[str, Any]) -> list[Way]:
+    """Return the ways to reach or start the server of *document*, a `server.json`; remotes come first.
+
+    Raises:
+        ServerError: If there is none that can be used.
+    """
+    usable, problem = [], ""
+    for key in ("remotes", "packages"):
+        for each in _mappings(document, key):
+            label = str(each.get("url") or f"{each.get('registryType')}: {each.get('identifier')}")
+            single = {**document, "remotes": [], "packages": [], key: [each]}
+            try:
+                usable.append(Way(single, label))
+            except ServerError as error:
+                problem = problem or str(error)
+    if not usable:
+        name = clip(document.get("name"))
+        _refuse(problem or f"server.json of {name} has no remote and no package: nothing to use.")
+    return usable
 
 
 def _document(config: Any) -> Mapping[str, Any] | None:
@@ -229,6 +314,122 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
         yield str(name)
     if value is not None:
         yield value
+
+
+# --- what the user fills in -----------------------------------------------------------
+
+# What is shown in the place of a secret that was typed
+_HIDDEN = "********"
+# Such a character could begin another line or header
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class _Place(NamedTuple):
+    """A place of a `server.json` that has no value yet."""
+
+    item: Any
+    """An argument, a variable or a header, or one of their `variables`."""
+    owner: list[Any] | None
+    """The list that has the item; None if the item is one of the `variables` of another one."""
+    is_argument: bool
+    """Whether the value becomes a part of the command."""
+
+    def fill(self, text: str) -> None:
+        """Give the place the value *text*; remove what has no text from the list that has it."""
+        if text or self.owner is None:
+            self.item["value"] = text
+            self.item.pop("variables", None)
+        else:
+            # By identity: another one may be equal
+            self.owner[:] = [each for each in self.owner if each is not self.item]
+
+
+def _open_places(document: Mapping[str, Any]) -> dict[str, _Place]:
+    """Return the places of *document*, a `server.json` with one way, that have no value, by name."""
+    open_places: dict[str, _Place] = {}
+    for name, place in _places(document):
+        number, unique = 1, name
+        while unique in open_places:
+            number += 1
+            unique = f"{name} ({number})"
+        open_places[unique] = place
+    return open_places
+
+
+def _places(document: Mapping[str, Any]) -> Iterator[tuple[str, _Place]]:
+    """Yield the places of *document* that have no value, with their names, which may not be unique."""
+    for each in [*_mappings(document, "remotes"), *_mappings(document, "packages")]:
+        for name, variable in _variables_in(each):
+            if variable.get("value") is None:
+                yield name, _Place(variable, None, is_argument=False)
+        for key in ("runtimeArguments", "packageArguments", "environmentVariables", "headers"):
+            is_argument = key.endswith("Arguments")
+            for item in _mappings(each, key):
+                if item.get("value") is None and not (is_argument and _is_flag(item)):
+                    name = str(item.get("name") or item.get("valueHint") or "argument")
+                    yield name, _Place(item, each[key], is_argument)
+                for name, variable in _variables_in(item):
+                    if item.get("value") is not None and variable.get("value") is None:
+                        yield name, _Place(variable, None, is_argument)
+
+
+def _is_flag(argument: Mapping[str, Any]) -> bool:
+    """Tell whether *argument* is a name alone, without anything to fill in."""
+    is_bare = _OPEN.isdisjoint(argument) and argument.get("default") is None
+    return argument.get("type") == "named" and is_bare and argument.get("isRequired") is not True
+
+
+def _field(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of the value of *item*, which is called *name*."""
+    field = _kind_of(item)
+    if field.get("default") in (None, ""):
+        field.pop("default", None)
+    choices = item.get("choices")
+    if field["type"] == "string" and isinstance(choices, list) and choices:
+        field["enum"] = [str(choice) for choice in choices]
+    elif field["type"] == "string" and item.get("isRequired") is True:
+        field["minLength"] = 1
+    if _is_secret(name, item):
+        field["format"] = "password"
+    about = str(item.get("description") or "")
+    if item.get("placeholder"):
+        about = f"{about} Example: {item['placeholder']}"
+    if about:
+        field["description"] = about.strip()
+    return field
+
+
+def _kind_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the type of the value of *item*, and its default, which may be None."""
+    default = item.get("default")
+    if item.get("format") == "number":
+        return {"type": "number", "default": number_in(str(default))}
+    if item.get("format") == "boolean":
+        return {"type": "boolean", "default": str(default).lower() == "true"}
+    if default is None:
+        return {"type": "string"}
+    return {"type": "string", "default": str(default)}
+
+
+def _is_secret(name: str, item: Mapping[str, Any]) -> bool:
+    return item.get("isSecret") is True or is_secret_argument(name)
+
+
+def _check_value(name: str, text: str, place: _Place) -> None:
+    """Check that *text* is a value, and nothing else, where it is put.
+
+    Raises:
+        ServerError: If it is not; the text, which may be a secret, is not in the message.
+    """
+    why = ""
+    if "${" in text:
+        why = "contains ${, which stands for a variable of this machine"
+    elif _CONTROL.search(text):
+        why = "contains a line break or another control character"
+    elif place.is_argument and text.startswith("-") and number_in(text) is None:
+        why = "begins with a dash, so that the program could take it for an option"
+    if why:
+        _refuse(f"The value of {clip(name)} {why}: write another value.")
 
 
 # --- values ---------------------------------------------------------------------------

@@ -318,6 +318,33 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     )
 
 
+def connection_question(name: str, entry: ServerEntry, head: str) -> Question:
+    """Return the question whether to connect *name* by *entry*, which shows all that it runs or sends.
+
+    Args:
+        name: The name of the server.
+        entry: The entry. A secret that its names do not tell must be a mark already.
+        head: The first line of the question: where the entry is from.
+
+    Raises:
+        ConsentError: If it has a secret that can be neither shown nor hidden.
+    """
+    content = _Content(UnapprovedEntry.of(Path(), entry))
+    if content.unclear:
+        msg = (
+            f"Nothing was connected: {one_line(repr(name))} has a secret in "
+            f"{one_line(content.unclear)} that could be code or a path, so it can be neither shown "
+            "nor hidden. Write an entry of your own for it in mcp.json."
+        )
+        raise ConsentError(msg)
+    lines = [head, *content.lines]
+    shown, whole = _below_first(map(_cut, lines)), _below_first(lines)
+    if shown == whole:
+        whole = ""
+    labels = ConsentLabels(act="Connect", refusal="Don't connect")
+    return Question(shown.rstrip(), YES_OR_NO, consent=labels, whole=whole)
+
+
 def _lines_of(name: str, content: _Content) -> list[str]:
     title = name
     if not _PLAIN_NAME.fullmatch(name):

@@ -1,0 +1,169 @@
+"""The form to connect a server of a registry: what it needs, then what will run, then a yes."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import partial
+from threading import RLock
+from typing import Any
+
+from toolbench.display.escape import Html, escape, link, on_one_line
+from toolbench.display.page import badge, notice
+from toolbench.errors import ToolbenchError
+from toolbench.mcp.config.registry import RegisteredServer
+from toolbench.mcp.config.registry_file import Way
+from toolbench.mcp.config.server_entry import ServerEntry
+from toolbench.mcp.trust.configurations import connection_question
+from toolbench.runs.dialogue import settle
+from toolbench.runs.questions import Answer, Question
+from toolbench.widgets.explorer.requests import Failure, ServerRequest
+from toolbench.widgets.form.form import SchemaForm
+from toolbench.widgets.form.question import QuestionBox
+from toolbench.widgets.kit.parts import PANEL, SUBMIT, Parts, put, show_if
+from toolbench.widgets.live_view import LiveView
+
+Connect = Callable[[ServerEntry], Any]
+"""A function that connects an entry, and returns what a cell would show."""
+_REFUSED = "Nothing was connected: you said no."
+
+
+class RegistryForm(LiveView):
+    """What to fill in for a server of a registry. What will run is shown, and runs after a yes only.
+
+    Attributes:
+        form: The form; None once the server is connected.
+    """
+
+    def __init__(
+        self, name: str, server: RegisteredServer, ways: Sequence[Way], connect: Connect
+    ) -> None:
+        """Show the form of the first of *ways*. If there is nothing to fill in, ask at once.
+
+        Args:
+            name: What the server will be called here.
+            server: The server in the registry.
+            ways: The ways to reach or start it.
+            connect: Connects it; called in a thread, after the yes.
+        """
+        self._name, self._server, self._connect = name, server, connect
+        self._head = _head_html(server)
+        self._outcome = Html("")
+        self._is_connecting = False
+        self._asked: Future[Answer] = Future()
+        self._parts = parts = Parts()
+        self._lock = RLock()
+        self._request: ServerRequest[Any] = ServerRequest(self._lock)
+        self._ways = {way.label: way for way in ways}
+        self._chooser = parts.chooser("How it runs", list(self._ways))
+        self._chooser.observe(lambda _: self._choose(), "value")
+        self._place = parts.column()
+        self._next = parts.button("Show what will run", self._show, look="primary", kind=SUBMIT)
+        self._box = QuestionBox(parts)
+        self._state = parts.html()
+        show_if(self._chooser, is_shown=len(self._ways) > 1)
+        children = [parts.html(PANEL), parts.html(self._head), self._chooser, self._place]
+        children += [parts.row(self._next), self._box.widget, self._state]
+        self.form: SchemaForm | None = None
+        self._choose()
+        super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-registry")
+
+    @property
+    def _way(self) -> Way:
+        return self._ways[self._chooser.value]
+
+    def _choose(self) -> None:
+        """Show the form of the chosen way."""
+        self._forget_question()
+        way = self._way
+        self._put_form(SchemaForm(way.schema))
+        show_if(self._next, is_shown=way.asks)
+        if not way.asks:
+            self._show()
+
+    def _put_form(self, form: SchemaForm | None) -> None:
+        """Show *form* in the place of the one before, whose values are gone then."""
+        before, self.form = self.form, form
+        self._place.children = []
+        if form is not None:
+            self._place.children = [form.widget]
+        if before is not None:
+            before.close()
+
+    def _show(self) -> None:
+        """Show what will run with the values of the form, and ask."""
+        form = self.form
+        if form is None or self._is_connecting:
+            return
+        self._forget_question()
+        if form.errors:
+            form.reveal_errors(focus=True)
+            return
+        values = form.value
+        try:
+            entry = self._way.entry(values)
+            shown = self._way.entry(values, with_marks=True)
+            question = connection_question(self._name, shown, self._server.source)
+        except ToolbenchError as error:
+            put(self._state, notice(str(error), "danger"))
+            return
+        self._asked = self._box.put(question)
+        self._asked.add_done_callback(partial(self._answered, question, entry))
+
+    def _forget_question(self) -> None:
+        """Take the open question back: what is in the form now is another thing."""
+        settle(self._asked, Answer("cancel"))
+        put(self._state, Html(""))
+
+    def _answered(self, question: Question, entry: ServerEntry, asked: "Future[Answer]") -> None:
+        answer = question.meaning_of(asked.result())
+        if answer:
+            self._is_connecting = self._next.disabled = self._chooser.disabled = True
+            put(self._state, Html(f'<span role="status">{badge("connecting", "info")}</span>'))
+            self._request.start(partial(self._connect, entry), self._connected)
+        elif answer.action == "decline":
+            put(self._state, notice(_REFUSED, "neutral"))
+
+    def _connected(self, result: Any) -> None:
+        """Show what came of connecting. The form goes away, if it is connected."""
+        self._is_connecting = self._next.disabled = self._chooser.disabled = False
+        if isinstance(result, Failure):
+            self._outcome = notice(result.text, "danger")
+        else:
+            self._put_form(None)
+            show_if(self._next, is_shown=False)
+            show_if(self._chooser, is_shown=False)
+            self._outcome = Html(result._repr_mimebundle_()["text/html"])
+        put(self._state, self._outcome)
+        self.renew()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the server is being connected."""
+        return self._is_connecting
+
+    def _release(self) -> None:
+        self._request.forget()
+        settle(self._asked, Answer("cancel"))
+        self._put_form(None)
+
+    def _static(self) -> dict[str, Any]:
+        html = f"{self._head}{self._outcome}"
+        return {"text/plain": repr(self), "text/html": html}
+
+    def __repr__(self) -> str:
+        return f"<the form to connect {on_one_line(self._server.source)}>"
+
+
+def _head_html(server: RegisteredServer) -> Html:
+    """Return what the registry says about *server*: its title, description, status and page."""
+    title = on_one_line(server.text("title") or server.name)
+    html = Html(
+        f"<div><strong>{escape(title)}</strong> {escape(on_one_line(server.source))}</div>"
+        f"<div>{escape(on_one_line(server.text('description')))}</div>"
+    )
+    if server.status != "active":
+        text = on_one_line(f"The registry says {server.status}. {server.status_message}".strip())
+        html = Html(html + notice(text, "warning"))
+    url = server.repository or server.text("websiteUrl")
+    if url:
+        html = Html(f"{html}<div>{link(url, escape(on_one_line(url)))}</div>")
+    return html
