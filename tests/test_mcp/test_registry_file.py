@@ -157,13 +157,31 @@ def test_variables_of_a_package_are_passed_on(monkeypatch):
             package("npm", transport={"type": "streamable-http"}),
             'speaks "streamable-http"',
         ),
+        (
+            package("npm", registryBaseUrl="https://npm.example.com"),
+            'from "https://npm.example.com", where npx would not',
+        ),
+        (
+            package("oci", "e/w:2", registryBaseUrl="https://ghcr.io"),
+            'from "https://ghcr.io", where docker would not',
+        ),
         (described(remotes=[{"url": "file:///x"}]), 'is "file:///x": expected https'),
         (
             described(packages=[{"registry_name": "pypi", "name": "w", "version": "1"}]),
             "has the form from before September 2025",
         ),
     ],
-    ids=["unknown registry", "nothing", "option", "no name", "http package", "scheme", "first"],
+    ids=[
+        "unknown registry",
+        "nothing",
+        "option",
+        "no name",
+        "http package",
+        "origin",
+        "image",
+        "scheme",
+        "first",
+    ],
 )
 def test_what_cannot_be_used_is_one_sentence(config, message):
     """It says what is there and what is known."""

@@ -102,7 +102,7 @@ def _asked_for(name: str, server: "RegisteredServer", found: "Sequence[Way]") ->
     if way.asks:
         values = _filled(server, way.schema)
     entry, shown = way.entry(values), way.entry(values, with_marks=True)
-    question = connection_question(name, shown, server.source)
+    question = connection_question(name, shown, f"{name}: {server.source}")
     require_yes(
         question,
         refused=f"{name} was not connected: you said no.",

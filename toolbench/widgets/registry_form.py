@@ -101,7 +101,9 @@ class RegistryForm(LiveView):
         try:
             entry = self._way.entry(values)
             shown = self._way.entry(values, with_marks=True)
-            question = connection_question(self._name, shown, self._server.source)
+            question = connection_question(
+                self._name, shown, f"{self._name}: {self._server.source}"
+            )
         except ToolbenchError as error:
             put(self._state, notice(str(error), "danger"))
             return

@@ -34,6 +34,13 @@ _HINTS = {
 }
 """For each registry: the programs that a package may ask for. Others are refused: they could run
 anything."""
+_HOSTS = {
+    "npm": {"registry.npmjs.org"},
+    "pypi": {"pypi.org"},
+    "nuget": {"api.nuget.org"},
+    "oci": {"docker.io", "hub.docker.com", "registry-1.docker.io"},
+}
+"""For each registry: the hosts that its program asks, unless it is told otherwise."""
 _OWN = "MCP_"
 """The prefix of the variables that are sent to a remote. The remote gets no other variables."""
 _REFERENCE = re.compile(r"\$\{(?=\w)")
@@ -239,6 +246,7 @@ def _package(package: Mapping[str, Any], kind: str, base: Path) -> ServerEntry:
             f"The package in server.json speaks {clip(transport['type'])}: start it yourself, and "
             "connect its URL."
         )
+    _check_origin(package, kind)
     program, options, mark = _RUNNERS[kind]
     hint = package.get("runtimeHint")
     if isinstance(hint, str) and hint != program:
@@ -272,6 +280,25 @@ def _package(package: Mapping[str, Any], kind: str, base: Path) -> ServerEntry:
         secret_texts=secret_texts,
         base=base,
     )
+
+
+def _check_origin(package: Mapping[str, Any], kind: str) -> None:
+    """Check that the program gets *package* from where its description says, not one of its name.
+
+    Raises:
+        ServerError: If the package is from another place than the program asks.
+    """
+    origin = package.get("registryBaseUrl")
+    if not origin:
+        return
+    host = str(origin).partition("://")[2].partition("/")[0].lower()
+    # The name of an image has its host
+    is_named = kind == "oci" and str(package.get("identifier")).startswith(f"{host}/")
+    if host not in _HOSTS[kind] and not is_named:
+        _refuse(
+            f"The package in server.json is from {clip(origin)}, where {_RUNNERS[kind][0]} would not "
+            "look for it. Write an entry of your own for it in mcp.json."
+        )
 
 
 def _identifier(package: Mapping[str, Any], mark: str) -> str:
@@ -387,15 +414,13 @@ def _field(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
     choices = item.get("choices")
     if field["type"] == "string" and isinstance(choices, list) and choices:
         field["enum"] = [str(choice) for choice in choices]
-    elif field["type"] == "string" and item.get("isRequired") is True:
-        field["minLength"] = 1
     if _is_secret(name, item):
         field["format"] = "password"
     about = str(item.get("description") or "")
     if item.get("placeholder"):
-        about = f"{about} Example: {item['placeholder']}"
+        about = f"{about.rstrip('. ')}. Example: {item['placeholder']}".lstrip(". ")
     if about:
-        field["description"] = about.strip()
+        field["description"] = about
     return field
 
 
@@ -422,7 +447,9 @@ def _check_value(name: str, text: str, place: _Place) -> None:
         ServerError: If it is not; the text, which may be a secret, is not in the message.
     """
     why = ""
-    if "${" in text:
+    if not text and place.item.get("isRequired") is True:
+        why = "is empty"
+    elif "${" in text:
         why = "contains ${, which stands for a variable of this machine"
     elif _CONTROL.search(text):
         why = "contains a line break or another control character"
