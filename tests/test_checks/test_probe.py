@@ -1,10 +1,16 @@
 """A probe finds what is wrong with a server, names the rule, and calls nothing that may change something."""
 
+from xml.etree.ElementTree import fromstring
+
 import pytest
+from fastmcp import FastMCP
 from patience import PATIENCE
 from test_mcp.peers import children, good, misbehaving
 
 from toolbench.checks import probe
+from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
+from toolbench.mcp import MCPClient
+from toolbench.runs.policy import policy
 
 SEEN = {
     "bad-annotations": "tools: definitions and schemas",
@@ -110,3 +116,87 @@ class TestFindings:
         assert {each.era for each in report} == {"2026-07-28", "2025-11-25"}
         assert report.passed
         assert children() == before
+
+
+@pytest.fixture
+def counted_server():
+    """A server with a tool of each effect, and the names of those that were called."""
+    server, calls = FastMCP("shop"), []
+
+    def offer(name, **hints):
+        def run(a: int, b: int = 2) -> int:
+            calls.append(name)
+            return a + b
+
+        server.tool(run, name=name, description="Adds.", annotations=hints)
+
+    offer("look", readOnlyHint=True)
+    offer("write", readOnlyHint=False, destructiveHint=False)
+    offer("remove", destructiveHint=True)
+    offer("unsaid")
+    return server, calls
+
+
+class TestConsent:
+    """Nothing that may change something is called, unless it is named."""
+
+    def test_only_what_is_read_only_is_called(self, counted_server):
+        server, calls = counted_server
+        report = probe(server)
+        assert set(calls) == {"look"}
+        left = [each.came for each in report if each.question == "tools/call: results"]
+        assert "3 tools, not declared read-only, and not named: write, remove, unsaid" in left
+
+    def test_what_is_named_is_called_unless_the_policy_denies_it(self, counted_server):
+        server, calls = counted_server
+        policy.deny("remove")
+        report = probe(server, tools=["write", "remove"])
+        assert set(calls) == {"look", "write"}, report.to_text()
+
+    def test_a_name_that_it_has_not(self, counted_server):
+        with pytest.raises(ToolNotFoundError, match="no tool 'wirte'"):
+            probe(counted_server[0], tools=["wirte"])
+
+
+class TestOfASession:
+    """The session of the user goes on, and its server is another process."""
+
+    def test_goes_on(self):
+        with MCPClient() as client:
+            session = client.connect("lib", good())
+            pid, sent = session.connection.pid, len(session.traffic)
+            report = probe(session)
+            assert report.server == "lib"
+            assert session.connection.pid == pid
+            assert len(session.traffic) == sent
+
+    def test_that_is_replayed(self, tmp_path):
+        with MCPClient() as client:
+            client.connect("lib", good(), record=tmp_path / "lib.jsonl")
+        with MCPClient() as client:
+            session = client.connect("lib", replay=tmp_path / "lib.jsonl")
+            with pytest.raises(ToolbenchError, match="replayed from a recording"):
+                probe(session)
+
+    def test_that_cannot_be_reached(self):
+        with pytest.raises(ServerError, match="did not connect"):
+            probe(misbehaving("exit-at-start"))
+
+    def test_whose_server_is_killed(self):
+        """The row says at which question it ended; no process is left."""
+        before = children()
+        report = probe(misbehaving("calls"), tools=["crash"])
+        (row,) = (each for each in report if each.question == "it goes on")
+        assert "the result of crash" in row.came
+        assert children() == before
+
+
+def test_a_report_as_data():
+    """As text, a table, JSON and JUnit, in which only what is wrong is a failure."""
+    report = probe(misbehaving("hostile-listing"))
+    wrong = {f"{each.question} [{each.era}]" for each in report.errors}
+    suite = fromstring(report.to_junit())
+    assert {case.get("name") for case in suite.iter("testcase") if len(case)} == wrong
+    assert len(report.to_dataframe()) == len(report) == len(report.to_dict()["results"])
+    assert "<script>" not in report.to_html()
+    assert "\x1b" not in report.to_text()

@@ -165,6 +165,21 @@ def test_a_question_is_declined_or_answered_in_advance(toolbench):
     assert "lent" in toolbench("call", "library.lend", "title=Emma", "--answer", "true").out
 
 
+def test_a_server_is_asked_whether_it_is_right(toolbench, folder):
+    """The review and the probe are JSON, what is found is words; --tools and --junit need --probe."""
+    probed = toolbench("review", "library", "--probe", "--junit", "probe.xml", "--tools", "lend")
+    assert probed.code == 1
+    wrong = [row for row in probed.json["probe"]["results"] if row["state"] == "wrong"]
+    assert "tools/call: the result of promise" in {row["question"] for row in wrong}
+    assert "tools/call: the result of lend" in {
+        row["question"] for row in probed.json["probe"]["results"]
+    }
+    assert "what to do: Return what the outputSchema says" in probed.err
+    assert "<failure" in (folder / "probe.xml").read_text()
+    assert toolbench("review", "library", "--probe", "--junit", "probe.xml").code == 2
+    assert toolbench("review", "library", "--tools", "lend").code == 2
+
+
 def test_what_a_server_offers_is_listed_read_and_reviewed(toolbench):
     """Each as one document."""
     (server,) = toolbench("list", "library").json["servers"]

@@ -1,13 +1,14 @@
 """A connection of a probe: its requests with their answers as sent, and the rows of what came."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import anyio
 
 from toolbench.checks.probe_report import ProbeResult, State
-from toolbench.checks.probe_rules import rule_of
+from toolbench.checks.probe_rules import fix_of, rule_of
 from toolbench.display.escape import on_one_line
 from toolbench.mcp.client_features import ClientFeatures
 from toolbench.mcp.config.server_entry import ServerEntry
@@ -19,8 +20,8 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.values import clip
 
-# Characters of a request or an answer in a report
-_LONGEST = 600
+# Characters of a request or an answer in a report; breaches of one question
+_LONGEST, _MOST = 600, 20
 
 
 class Answer(NamedTuple):
@@ -50,6 +51,15 @@ class Answer(NamedTuple):
         if self.code is not None:
             return f"error {self.code}: {self.message}"
         return self.message
+
+
+class Breach(NamedTuple):
+    """What breaks a rule."""
+
+    rule: str
+    words: str
+    state: State | None = None
+    """The state of its row; None if the rule says it."""
 
 
 class EndedError(Exception):
@@ -166,7 +176,6 @@ class ProbeConnection:
         question: str,
         answer: Answer | str,
         rule: str = "",
-        what_to_do: str = "",
         *,
         state: State | None = None,
         era: str = "",
@@ -178,24 +187,26 @@ class ProbeConnection:
         if isinstance(answer, str):
             answer = Answer("", None, None, answer)
         era = era or self.version
-        words, source = "", ""
+        came = on_one_line(self.inbox.safe_text(answer.came))
+        row = ProbeResult(question, era, state or "ok", answer.sent, came, seconds=answer.seconds)
         if rule:
             broken = rule_of(rule, era)
-            state = state or broken.breach
-            words, source = broken.sentence, broken.source(era)
-        came = on_one_line(self.inbox.safe_text(answer.came))
-        row = ProbeResult(
-            question,
-            era,
-            state or "ok",
-            answer.sent,
-            came,
-            words,
-            source,
-            what_to_do,
-            answer.seconds,
-        )
+            row = replace(
+                row,
+                state=state or broken.breach,
+                rule=broken.sentence,
+                source=broken.source(era),
+                what_to_do=fix_of(rule),
+            )
         self.results.append(row)
+
+    def add_each(self, question: str, breaches: Iterable[Breach], good: str) -> None:
+        """Add a row for each of *breaches*, or one that says what is *good*."""
+        found = list(breaches)
+        for breach in found[:_MOST]:
+            self.add(question, breach.words, breach.rule, state=breach.state)
+        if not found:
+            self.add(question, good)
 
     def add_not_asked(self, question: str, why: str) -> None:
         """Add a row for a question that was not asked, and *why*."""
@@ -208,8 +219,7 @@ class ProbeConnection:
             if answer.is_late:
                 # Nothing says how fast an answer has to be
                 state = "advice"
-            what_to_do = "Answer each request, with a result or with an error."
-            self.add(question, answer, "response", what_to_do, state=state)
+            self.add(question, answer, "response", state=state)
         return answer.is_lost
 
     async def ask_refused(
@@ -235,7 +245,7 @@ class ProbeConnection:
         state = None
         if answer.result is not None and not answer.result.get("isError"):
             state = answered
-        self.add(question, answer, rule, f"Refuse it with the error {code}.", state=state)
+        self.add(question, answer, rule, state=state)
 
     async def ask_declared(
         self, question: str, method: str, params: Mapping[str, Any]
@@ -249,8 +259,7 @@ class ProbeConnection:
                 state: State = "advice"
                 if answer.code == METHOD_NOT_FOUND:
                     state = "wrong"
-                what_to_do = f"Answer {method}, or do not declare it."
-                self.add(question, answer, "declared", what_to_do, state=state)
+                self.add(question, answer, "declared", state=state)
         return answer.result
 
 

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolbench.checks.probe_connection import ProbeConnection
+from toolbench.checks.probe_connection import Breach, ProbeConnection
 from toolbench.checks.probe_report import State
 from toolbench.errors import SchemaError, ToolNotFoundError
 from toolbench.jsonschema.validate import is_schema, validator_of
@@ -14,7 +14,7 @@ from toolbench.mcp.lists.listing import DisabledTool, ListedTool, read_tools
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.values import clip
-from toolbench.wording import counted, listed
+from toolbench.wording import counted
 
 LISTS: Mapping[str, tuple[str, str, str]] = {
     "tools": ("tools", "tools/list", "name"),
@@ -24,14 +24,14 @@ LISTS: Mapping[str, tuple[str, str, str]] = {
 }
 """By the key of a list in its result: its capability, its method, and what names an item."""
 INVALID_PARAMS = -32602
-# Pages of a list; names in a sentence; findings of one kind
-_PAGES, _NAMES, _FINDINGS = 250, 5, 20
+# Pages of a list
+_PAGES = 250
 _GOOD_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 async def ask_for_lists(connection: ProbeConnection) -> None:
     """Read each list that is declared twice; look at the others once."""
-    for key, (capability, method, name) in LISTS.items():
+    for key, (capability, method, _) in LISTS.items():
         if capability not in connection.capabilities:
             await _ask_for_undeclared(connection, key)
             continue
@@ -42,7 +42,8 @@ async def ask_for_lists(connection: ProbeConnection) -> None:
         connection.lists[key] = items
         connection.add(question, counted(len(items), "item"))
         if key == capability:
-            _look_at_names(connection, key, [_name_of(item, name) for item in items])
+            question = f"{method}: no name twice"
+            connection.add_each(question, _twice(key, items), counted(len(items), "name"))
         again = await _pages(connection, key, f"{method}: the same twice")
         if again is not None:
             _compare(connection, key, items, again)
@@ -61,25 +62,21 @@ async def _pages(connection: ProbeConnection, key: str, question: str) -> list[A
             rule = f"declared {capability}"
             if key == "resourceTemplates":
                 rule = "templates"
-            what_to_do = f"Answer {method}, with an empty list if there is nothing."
-            connection.add(question, answer, rule, what_to_do)
+            connection.add(question, answer, rule)
             return None
         page, cursor = result.get(key), result.get("nextCursor")
         if not isinstance(page, list):
-            what_to_do = f"Answer {method} with a list under {key!r}, also to a cursor of your own."
-            connection.add(question, answer, "page", what_to_do)
+            connection.add(question, answer, "page")
             return None
         items += page
         if cursor is None:
             return items
         if cursor in cursors:
-            what_to_do = "Give each page a cursor of its own, and the last page none."
-            connection.add(question, answer, "page", what_to_do)
+            connection.add(question, answer, "page")
             return None
         cursors.append(cursor)
         params = {"cursor": cursor}
-    what_to_do = "Give the last page no nextCursor."
-    connection.add(question, f"more than {_PAGES} pages", "page", what_to_do, state="advice")
+    connection.add(question, f"more than {_PAGES} pages", "page", state="advice")
     return None
 
 
@@ -91,8 +88,7 @@ async def _ask_for_undeclared(connection: ProbeConnection, key: str) -> None:
     question = f"{method}: not offered if not declared"
     answer = await connection.ask(method)
     if answer.result is not None and answer.result.get(key):
-        what_to_do = f"Declare the capability {capability!r}."
-        connection.add(question, answer, f"undeclared {capability}", what_to_do)
+        connection.add(question, answer, f"undeclared {capability}")
     elif not connection.is_lost(question, answer):
         connection.add(question, answer)
 
@@ -103,15 +99,12 @@ def _name_of(item: Any, name: str) -> str:
     return clip(item)
 
 
-def _look_at_names(connection: ProbeConnection, key: str, names: Sequence[str]) -> None:
-    """Look for names that are there twice."""
-    question = f"{key}/list: no name twice"
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        words = f"there more than once: {listed(twice, _NAMES)}"
-        connection.add(question, words, f"unique {key}", "Give each item a name of its own.")
-    else:
-        connection.add(question, counted(len(names), "name"))
+def _twice(key: str, items: Sequence[Any]) -> Iterator[Breach]:
+    """Yield the names that are there twice."""
+    names = Counter(_name_of(item, LISTS[key][2]) for item in items)
+    for name, count in names.items():
+        if count > 1:
+            yield Breach(f"unique {key}", f"there {count} times: {name}")
 
 
 def _compare(
@@ -124,11 +117,9 @@ def _compare(
     changed += [item for item in items if item not in again]
     if changed or len(items) != len(again):
         words = f"differs the second time: {clip(changed, 300)}"
-        what_to_do = "List the same while nothing has changed."
-        connection.add(question, words, f"same {capability}", what_to_do)
+        connection.add(question, words, f"same {capability}")
     elif items != again and key == "tools":
-        what_to_do = "List in one order, for example sorted by name."
-        connection.add(question, "the same items in another order", "order", what_to_do)
+        connection.add(question, "the same items in another order", "order")
     else:
         connection.add(question, counted(len(again), "item"))
 
@@ -160,67 +151,49 @@ async def look_at_tools(connection: ProbeConnection) -> None:
                 output_schema=tool.output_schema,
             )
         )
-    _look_at_definitions(connection, good, bad)
-    _look_at_tool_names(connection, [tool.name for tool in good])
-    _look_at_providers(connection)
+    number = counted(len(good), "tool")
+    connection.add_each("tools: definitions and schemas", _definitions(good, bad), number)
+    connection.add_each("tools: names", _odd_names(good), number)
+    connection.add_each("tools: taken by each provider of models", _refused(connection), number)
 
 
-def _look_at_definitions(
-    connection: ProbeConnection, good: Sequence[ListedTool], bad: Sequence[DisabledTool]
-) -> None:
-    """Note the tools that cannot be called, and the parts of the others that cannot be used."""
-    question, fix = "tools: definitions and schemas", "Correct this part of the tool's definition."
+def _definitions(good: Sequence[ListedTool], bad: Sequence[DisabledTool]) -> Iterator[Breach]:
+    """Yield the tools that cannot be called, and the parts of the others that cannot be used."""
     names = {tool.name for tool in good}
-    wrong = 0
     for disabled in bad:
         # One that is listed twice is a question of its own
         if disabled.name not in names:
-            wrong += 1
-            schema = None
-            if isinstance(disabled.definition, Mapping):
-                schema = disabled.definition.get("inputSchema")
             words = f"{disabled.name}: {disabled.reason}"
-            state = _state_of(schema)
-            connection.add(question, words, "input schema", fix, state=state)
+            yield Breach("input schema", words, _state_of(disabled.definition, "inputSchema"))
     for tool in good:
         for note in tool.notes:
-            wrong += 1
-            state = "wrong"
-            if tool.output_schema is None and tool.raw.get("outputSchema") is not None:
-                state = _state_of(tool.raw["outputSchema"])
-            connection.add(question, f"{tool.name}: {note}", "definition", fix, state=state)
-    if not wrong:
-        connection.add(question, counted(len(good), "tool"))
+            state: State = "wrong"
+            if tool.output_schema is None and "outputSchema" in tool.raw:
+                state = _state_of(tool.raw, "outputSchema")
+            yield Breach("definition", f"{tool.name}: {note}", state)
 
 
-def _state_of(schema: Any) -> State:
-    """Return how wrong a *schema* is that is not used here; one that only this client refuses is advice."""
-    if not isinstance(schema, dict) or not is_schema(schema):
+def _state_of(definition: Any, key: str) -> State:
+    """Return how wrong a schema is that is not used here; if only this client refuses it, it is advice."""
+    if not isinstance(definition, Mapping) or not isinstance(definition.get(key), dict):
         return "wrong"
     try:
-        validator_of(schema)
+        if is_schema(definition[key]):
+            validator_of(definition[key])
     except SchemaError:
         return "advice"
     return "wrong"
 
 
-def _look_at_tool_names(connection: ProbeConnection, names: Sequence[str]) -> None:
-    question = "tools: names"
-    odd = [name for name in names if not _GOOD_NAME.fullmatch(name)]
-    if odd:
-        what_to_do = "Use letters, digits, _, - and . only, 128 of them at most."
-        connection.add(question, listed(odd, _NAMES), "tool names", what_to_do)
-    else:
-        connection.add(question, counted(len(names), "name"))
+def _odd_names(tools: Sequence[ListedTool]) -> Iterator[Breach]:
+    for tool in tools:
+        if not _GOOD_NAME.fullmatch(tool.name):
+            yield Breach("tool names", tool.name)
 
 
-def _look_at_providers(connection: ProbeConnection) -> None:
-    """Tell which tools a provider of models does not take unchanged; lint knows."""
-    question = "tools: taken by each provider of models"
-    for_models = [tool for tool in connection.tools if tool.is_for_models]
-    found = [each for each in lint_tools(for_models) if each.rule == "provider-refuses"]
-    for each in found[:_FINDINGS]:
-        words = f"{each.tool}: {each.message}"
-        connection.add(question, words, what_to_do=each.fix, state="advice")
-    if not found:
-        connection.add(question, counted(len(for_models), "tool"))
+def _refused(connection: ProbeConnection) -> Iterator[Breach]:
+    """Yield the tools that a provider of models does not take unchanged; lint knows."""
+    for each in lint_tools(tool for tool in connection.tools if tool.is_for_models):
+        if each.rule == "provider-refuses":
+            # A rule of theirs, and none of MCP
+            yield Breach("", f"{each.tool}: {each.message} {each.fix}", "advice")

@@ -14,33 +14,27 @@ _OLDER_NOT_FOUND = -32002
 _AT_ONCE = 0.001
 
 
+_OPENING = {
+    "server/discover": ("discover", {"supportedVersions", "capabilities"}),
+    "initialize": ("initialize", {"protocolVersion", "capabilities", "serverInfo"}),
+}
+"""The first requests: the rule of each, and what its answer has."""
+
+
 async def look_at_opening(connection: ProbeConnection) -> bool:
     """Look at the answers to the first requests; return whether one of them is wrong."""
     is_wrong = False
-    for method, rule, names in (
-        ("server/discover", "discover", ("supportedVersions", "capabilities")),
-        ("initialize", "initialize", ("protocolVersion", "capabilities", "serverInfo")),
-    ):
+    for method, (rule, names) in _OPENING.items():
         for message in connection.inbox.traffic.find(method=method, kind="response"):
-            result = part_of(message, "result")
-            answer = Answer(method, result)
-            version = str(result.get("protocolVersion", VERSIONS[-2]))
-            era = MODERN
+            result, broken, era = part_of(message, "result"), rule, MODERN
             if method == "initialize":
                 era = connection.version or VERSIONS[-2]
-            missing = [name for name in names if name not in result]
-            if missing:
-                is_wrong = True
-                what_to_do = f"Answer with {', '.join(missing)} too."
-                connection.add(method, answer, rule, what_to_do, era=era)
-            elif version < VERSIONS[0]:
-                is_wrong = True
-                what_to_do = (
-                    "Answer with the version that was asked for, or the newest that you know."
-                )
-                connection.add(method, answer, "version", what_to_do, era=era)
-            else:
-                connection.add(method, answer, era=era)
+            if names <= result.keys():
+                broken = ""
+                if str(result.get("protocolVersion", era)) < VERSIONS[0]:
+                    broken = "version"
+            is_wrong = is_wrong or bool(broken)
+            connection.add(method, Answer(method, result), broken, era=era)
     return is_wrong
 
 
@@ -91,7 +85,7 @@ async def ask_for_what_is_declared(connection: ProbeConnection) -> None:
         if answer.result is not None:
             connection.add(question, answer)
         elif not connection.is_lost(question, answer):
-            connection.add(question, answer, "ping", "Answer ping with an empty result.")
+            connection.add(question, answer, "ping")
 
 
 async def _complete(connection: ProbeConnection) -> None:
@@ -118,4 +112,4 @@ async def ask_once_more(connection: ProbeConnection) -> None:
         if answer.result is not None:
             connection.add(question, f"in {duration(answer.seconds)}")
         elif not connection.is_lost(question, answer):
-            connection.add(question, answer, "response", "Keep no state that a refusal breaks.")
+            connection.add(question, answer, "response")

@@ -447,8 +447,57 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
 """The rules by their names; of those of one name, the last one that a version has."""
 
 
+FIXES: Mapping[str, str] = {
+    "response": "Answer each request once, with a result or with an error, and end at none.",
+    "same id": "Answer with the id of the request, as it was sent.",
+    "unknown method": "Refuse it with the error -32601.",
+    "unknown method over HTTP": "Refuse it with the status 404 and the error -32601.",
+    "unknown tool": "Refuse it with the error -32602.",
+    "cursor": "Refuse it with the error -32602.",
+    "no prompt": "Refuse it with the error -32602.",
+    "no resource": "Refuse it with the error of this version: -32602, and -32002 before 2026-07-28.",
+    "declared": "Answer it, or do not declare the capability.",
+    "templates": "Answer with an empty list.",
+    "stdout": "Write a log to stderr.",
+    "result type": "Add resultType, 'complete'.",
+    "caching": "Add ttlMs, 0 or more, and cacheScope.",
+    "discover": "Answer with supportedVersions and capabilities.",
+    "initialize": "Answer with protocolVersion, capabilities and serverInfo.",
+    "version": "Answer with the version that was asked for, or the newest that you know.",
+    "ping": "Answer with an empty result.",
+    "undeclared logging": "Declare the capability 'logging'.",
+    "log": "Send log messages only if the request asks for them.",
+    "progress token": "Send progress only with the token of a request, and before its answer.",
+    "progress": "Let progress grow with each notification.",
+    "cancellation": "Stop the work, and send no answer.",
+    "cancellation over stdio": "Stop the work, and send no answer.",
+    "page": "Answer with a list, also to your own cursors; give the last page no nextCursor.",
+    "order": "List in one order, for example sorted by name.",
+    "definition": "Write it as the schema of this version has it.",
+    "input schema": "Correct the inputSchema of the tool.",
+    "tool names": "Use letters, digits, _, - and . only, 128 of them at most.",
+    "structured": "Return what the outputSchema says, in structuredContent.",
+    "text": "Return the same as a text too.",
+    "tool errors": "Answer with a result whose isError is true.",
+    "validate": "Check the arguments by the schema of the tool.",
+    "input errors": "Answer with a result whose isError is true: a model can correct itself.",
+}
+"""What to do if a rule is broken, by its name."""
+_FIXES_OF_LISTS = {
+    "declared": "Answer with a list, an empty one if there is nothing.",
+    "undeclared": "Declare the capability.",
+    "same": "List the same while nothing has changed.",
+    "unique": "Give each item a name of its own.",
+}
+
+
 def rule_of(name: str, version: str) -> Rule:
     """Return the rule *name* as *version* has it, or else as the first version that has it."""
     rules = RULES[name]
     known = [rule for rule in rules if rule.since <= version]
     return (known or list(rules[:1]))[-1]
+
+
+def fix_of(name: str) -> str:
+    """Return what to do if the rule *name* is broken."""
+    return FIXES.get(name) or _FIXES_OF_LISTS[name.partition(" ")[0]]

@@ -86,20 +86,16 @@ async def _call(connection: ProbeConnection, tool: MCPToolDefinition, arguments:
         return
     elif answer.result is not None:
         connection.took[tool.remote_name] = answer.seconds
-        breaches = list(_breaches(tool, answer.result, connection.version))
+        breaches = _breaches(tool, answer.result, connection.version)
         for rule, words in breaches:
-            connection.add(question, answer._replace(result=None, message=words), rule, _FITS)
-        if not breaches:
-            connection.add(question, answer)
+            connection.add(question, answer._replace(result=None, message=words), rule)
+            return
+        connection.add(question, answer)
     elif answer.code == INVALID_PARAMS:
         # Its own rules may be stricter than its schema
         connection.add(question, answer)
     else:
-        what_to_do = "Answer with a result whose isError is true."
-        connection.add(question, answer, "tool errors", what_to_do)
-
-
-_FITS = "Return what the specification and the schema of the tool say."
+        connection.add(question, answer, "tool errors")
 
 
 def _breaches(
@@ -153,11 +149,9 @@ async def _call_badly(connection: ProbeConnection, name: str, arguments: Any) ->
     elif connection.is_lost(question, answer):
         return
     elif answer.result is not None and not answer.result.get("isError"):
-        what_to_do = "Check the arguments by the schema of the tool."
-        connection.add(question, answer, "validate", what_to_do)
+        connection.add(question, answer, "validate")
     elif answer.code is not None and connection.version >= INPUT_ERRORS:
-        what_to_do = "Answer with a result whose isError is true: a model can correct itself."
-        connection.add(question, answer, "input errors", what_to_do)
+        connection.add(question, answer, "input errors")
     else:
         connection.add(question, answer)
 
@@ -186,6 +180,6 @@ async def cancel_a_call(connection: ProbeConnection) -> None:
         rule = "cancellation over stdio"
     if late:
         seen = Answer(answer.sent, message=f"an answer came all the same: {late[-1].text[:300]}")
-        connection.add(question, seen, rule, "Stop the work, and send no answer.")
+        connection.add(question, seen, rule)
     else:
         connection.add(question, answer)

@@ -1,11 +1,13 @@
 """What the messages of a probe show, when all was asked."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
-from toolbench.checks.probe_connection import ProbeConnection
+from toolbench.checks.probe_connection import Breach, ProbeConnection
 from toolbench.mcp.monitoring.traffic import Message
 from toolbench.values import clip
+from toolbench.wording import counted
 
 _CACHEABLE = frozenset(
     {
@@ -16,8 +18,8 @@ _CACHEABLE = frozenset(
 # Breaches of one rule that are shown, and characters of each
 _MOST, _SHOWN = 3, 300
 
-Breach = tuple[str, str, Any]
-"""A rule, what to do, and the message that breaks the rule."""
+_Seen = tuple[str, Any]
+"""A rule, and the message that breaks it."""
 
 
 def look_at_traffic(connection: ProbeConnection) -> None:
@@ -31,17 +33,14 @@ def look_at_traffic(connection: ProbeConnection) -> None:
     if connection.is_modern:
         looks.append(("results say their kind, and how long they are fresh", _of_results(messages)))
     if connection.transport == "stdio":
-        noise = (("stdout", "Write a log to stderr.", line) for line in connection.inbox.noise)
+        noise = (("stdout", line) for line in connection.inbox.noise)
         looks.append(("stdout has messages only", noise))
     for question, breaches in looks:
-        found = list(breaches)
-        for rule, what_to_do, seen in found[:_MOST]:
-            connection.add(question, clip(seen, _SHOWN), rule, what_to_do)
-        if not found:
-            connection.add(question, f"{len(messages):,} messages")
+        found = (Breach(rule, clip(seen, _SHOWN)) for rule, seen in islice(breaches, _MOST))
+        connection.add_each(question, found, counted(len(messages), "message"))
 
 
-def _of_answers(messages: list[Message]) -> Iterator[Breach]:
+def _of_answers(messages: list[Message]) -> Iterator[_Seen]:
     sent, answered = set[Any](), set[Any]()
     for message in messages:
         key = message.request_id
@@ -51,13 +50,13 @@ def _of_answers(messages: list[Message]) -> Iterator[Breach]:
             if message.direction == "sent":
                 continue
             if (type(key), key) not in sent:
-                yield "same id", "Answer with the id of the request, as it was sent.", message.json
+                yield "same id", message.json
             elif key in answered:
-                yield "response", "Answer each request once.", message.json
+                yield "response", message.json
             answered.add(key)
 
 
-def _of_progress(connection: ProbeConnection, messages: list[Message]) -> Iterator[Breach]:
+def _of_progress(connection: ProbeConnection, messages: list[Message]) -> Iterator[_Seen]:
     tokens, last = dict[str, Any](), dict[str, float]()
     for message in messages:
         if message.direction == "sent":
@@ -72,38 +71,35 @@ def _of_progress(connection: ProbeConnection, messages: list[Message]) -> Iterat
         params = part_of(message, "params")
         token, progress = str(params.get("progressToken")), params.get("progress")
         if not isinstance(progress, int | float):
-            yield "definition", "Send a number as progress.", params
+            yield "definition", params
         elif token not in tokens:
-            what_to_do = "Send progress only with the token of a request, and before its answer."
-            yield "progress token", what_to_do, params
+            yield "progress token", params
         elif progress <= last.get(token, progress - 1):
-            yield "progress", "Let progress grow with each notification.", params
+            yield "progress", params
         else:
             last[token] = progress
 
 
-def _of_logs(connection: ProbeConnection, messages: list[Message]) -> Iterator[Breach]:
+def _of_logs(connection: ProbeConnection, messages: list[Message]) -> Iterator[_Seen]:
     for message in messages:
         if message.method == "notifications/message":
             if "logging" not in connection.capabilities:
-                yield "undeclared logging", "Declare the capability 'logging'.", message.json
+                yield "undeclared logging", message.json
             elif connection.is_modern:
-                what_to_do = "Send log messages only if the request asks for them."
-                yield "log", what_to_do, message.json
+                yield "log", message.json
 
 
-def _of_results(messages: list[Message]) -> Iterator[Breach]:
+def _of_results(messages: list[Message]) -> Iterator[_Seen]:
     for message in messages:
         result = part_of(message, "result")
         if message.direction == "sent" or not result:
             continue
         if not isinstance(result.get("resultType"), str):
-            yield "result type", "Add resultType, 'complete'.", message.json
+            yield "result type", message.json
         elif message.method in _CACHEABLE and result["resultType"] == "complete":
             time = result.get("ttlMs")
             if not isinstance(time, int | float) or time < 0 or "cacheScope" not in result:
-                what_to_do = "Add ttlMs, 0 or more, and cacheScope."
-                yield "caching", what_to_do, message.json
+                yield "caching", message.json
 
 
 def part_of(message: Message, key: str) -> dict[str, Any]:

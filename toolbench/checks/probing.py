@@ -163,6 +163,5 @@ async def _ask_all(connection: ProbeConnection) -> None:
             connection.add_not_asked(question.__name__.replace("_", " "), words)
     if not connection.is_alive:
         last = connection.results[-1].question
-        what_to_do = "Let no request end the server: answer it with an error."
-        connection.add("it goes on", f"the connection ended: {last}", "response", what_to_do)
+        connection.add("it goes on", f"the connection ended: {last}", "response")
     look_at_traffic(connection)
