@@ -76,7 +76,7 @@ def test_hostile_texts_stay_text(mcp, registry):
     ("failure", "sentence"),
     [
         (503, r"cannot be used: it answered 503\. Try again later, or set another: %config"),
-        ("html", 'its answer is not JSON but "text/html": is the address that of a registry'),
+        ("html", 'its answer is not JSON but "text/html". Try again'),
         (404, "it answered 404"),
     ],
 )

@@ -40,6 +40,13 @@ def package(**parts):
     }
 
 
+# It looks like a secret by its name, and names a program
+CODE = {
+    "packageArguments": [],
+    "environmentVariables": [{"name": "DBUS_SESSION_BUS_ADDRESS", "default": "unixexec:path=/x y"}],
+}
+
+
 @pytest.fixture
 def registry(shell):
     """A registry that the shell is configured with."""
@@ -52,6 +59,7 @@ def registry(shell):
             "com.example/plain", packages=[package(packageArguments=[], environmentVariables=[])]
         ),
         published("com.example/odd", packages=[package(registryType="mcpb")]),
+        published("com.example/code", packages=[package(**CODE)]),
         published(
             "com.example/thief",
             packages=[package(packageArguments=[{"type": "positional", "value": "${HOME}"}])],
@@ -167,6 +175,13 @@ def test_asks_at_once_if_there_is_nothing_to_fill_in(form_of, started):
     assert not started.exists()
 
 
+def test_a_default_that_cannot_be_shown_is_refused(form_of):
+    """Hidden as a secret, it would run unseen."""
+    form = form_of("connect --registry com.example/code")
+    press(form, "Show what will run")
+    assert "that could be code or a path" in texts(form)
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
@@ -186,6 +201,8 @@ def test_what_cannot_be_used_is_one_sentence(mcp, registry, line, sentence):
 
 def test_a_script_gets_no_yes(mcp, registry, started):
     """No person can be asked: what would run is said, and does not."""
+    with pytest.raises(ConsentError, match="its questions have no answer"):
+        mcp(f"connect lamp --registry {NAME}")
     with pytest.raises(ConsentError, match=r"starts uvx light-mcp==1\.2\.0"):
         mcp("connect plain --registry com.example/plain")
     assert not started.exists()

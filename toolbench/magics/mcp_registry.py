@@ -112,7 +112,9 @@ def _asked_for(name: str, server: "RegisteredServer", found: "Sequence[Way]") ->
 
 
 def _filled(server: "RegisteredServer", schema: dict[str, Any]) -> dict[str, Any]:
-    answer = answer_here(Question(f"{server.source} asks for:", schema))
+    # Not recorded: a script in a pipe is not asked, and waits for nobody
+    question = Question(f"{server.source} asks for:", schema, is_recorded=False)
+    answer = answer_here(question)
     if not answer:
         msg = f"{on_one_line(server.source)} was not connected: its questions have no answer."
         raise ConsentError(msg)

@@ -133,7 +133,7 @@ def _asked(address: str, question: Any, *arguments: Any) -> Any:
     except httpx2.HTTPStatusError as error:
         why = f"it answered {status_of(error)}"
     except (httpx2.HTTPError, httpx2.InvalidURL, BodyError, ValueError) as error:
-        why = on_one_line(str(error) or type(error).__name__)
+        why = on_one_line(str(error) or type(error).__name__).rstrip(".")
     shown = Redactor([*secrets_in(address)]).text(f"The registry {address} cannot be used: {why}")
     msg = f"{shown}. Try again later, or set another: %config Toolbench.registry = 'https://...'."
     raise ServerError(msg)
@@ -200,7 +200,7 @@ async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, st
         answer = json.loads(response.content)
     except ValueError:
         kind = response.headers.get("content-type", "").partition(";")[0]
-        msg = f"its answer is not JSON but {clip(kind)}: is the address that of a registry?"
+        msg = f"its answer is not JSON but {clip(kind)}"
         raise BodyError(msg) from None
     if not isinstance(answer, dict):
         msg = "its answer is not a JSON object"

@@ -13,6 +13,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from toolbench.display.caps import shorten
+from toolbench.display.escape import on_one_line
 from toolbench.errors import ServerError
 from toolbench.mcp.config.server_entry import ServerEntry, Transport
 from toolbench.redaction.names import is_secret_argument
@@ -141,7 +143,7 @@ class Way:
         Args:
             values: What was filled in. A value that is left out is the default; without a default,
                 its argument, variable or header is left out.
-            with_marks: Whether a mark is in the place of each secret, to show the entry.
+            with_marks: Whether a mark is in the place of each secret in *values*, to show the entry.
 
         Raises:
             ServerError: If a value could mean something else than a value, or the URL is none.
@@ -149,7 +151,8 @@ class Way:
         document = deepcopy(dict(self.document))
         for name, place in _open_places(document).items():
             value = values.get(name)
-            if value in (None, ""):
+            is_typed = value not in (None, "")
+            if not is_typed:
                 value = _field(name, place.item).get("default", "")
             text = str(value)
             if isinstance(value, bool):
@@ -157,7 +160,8 @@ class Way:
             _check_value(name, text, place)
             if _is_secret(name, place.item):
                 place.item["isSecret"] = True
-                if with_marks and text:
+                # A default of a stranger is not hidden: it could be code
+                if with_marks and is_typed:
                     text = _HIDDEN
             place.fill(text)
         [entry] = registry_table(document, Path.cwd()).values()
@@ -176,6 +180,9 @@ def ways(document: Mapping[str, Any]) -> list[Way]:
     for key in ("remotes", "packages"):
         for each in _mappings(document, key):
             label = str(each.get("url") or f"{each.get('registryType')}: {each.get('identifier')}")
+            label = shorten(on_one_line(label), _LONGEST)
+            if any(way.label == label for way in usable):
+                label = f"{label} ({len(usable) + 1})"
             single = {**document, "remotes": [], "packages": [], key: [each]}
             try:
                 usable.append(Way(single, label))
@@ -345,6 +352,8 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
 
 # --- what the user fills in -----------------------------------------------------------
 
+# Characters of the name of a way
+_LONGEST = 100
 # What is shown in the place of a secret that was typed
 _HIDDEN = "********"
 # Such a character could begin another line or header
