@@ -1,11 +1,13 @@
 """A probe finds what is wrong with a server, names the rule, and calls nothing that may change something."""
 
+import signal
+import threading
 from xml.etree.ElementTree import fromstring
 
 import pytest
 from fastmcp import FastMCP
-from patience import PATIENCE
-from test_mcp.peers import children, good, misbehaving
+from patience import PATIENCE, eventually, when
+from test_mcp.peers import children, good, is_running, misbehaving
 
 from toolbench.checks import probe
 from toolbench.errors import ServerError, ToolbenchError, ToolNotFoundError
@@ -189,6 +191,17 @@ class TestOfASession:
         (row,) = (each for each in report if each.question == "it goes on")
         assert "the result of crash" in row.came
         assert children() == before
+
+    def test_ends_with_an_interrupt(self):
+        """What was asked until then is there; no process is left."""
+        silent = misbehaving("never-list")
+        before = children()
+        main = threading.main_thread().ident
+        with when(lambda: children() - before, lambda: signal.pthread_kill(main, signal.SIGINT)):
+            report = probe(silent, seconds=PATIENCE)
+        assert report.stopped == "It was interrupted"
+        assert not report.passed
+        eventually(lambda: not any(map(is_running, children() - before)))
 
 
 def test_a_report_as_data():

@@ -17,6 +17,7 @@ from toolbench.mcp.connection.connection import Connection, RoundsError
 from toolbench.mcp.connection.open_calls import Call, CallTimeoutError
 from toolbench.mcp.errors import METHOD_NOT_FOUND, PARSE_ERROR, code_of, lost_connection, sentence
 from toolbench.mcp.monitoring.notifications import Inbox
+from toolbench.mcp.monitoring.traffic import STREAM
 from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.values import clip
 
@@ -247,20 +248,36 @@ class ProbeConnection:
             state = answered
         self.add(question, answer, rule, state=state)
 
-    async def ask_declared(
-        self, question: str, method: str, params: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
-        """Ask for what the server declares that it has, and return its result if there is one."""
-        answer = await self.ask(method, params)
-        if not self.is_lost(question, answer):
-            if answer.result is not None:
-                self.add(question, answer)
-            else:
-                state: State = "advice"
-                if answer.code == METHOD_NOT_FOUND:
-                    state = "wrong"
-                self.add(question, answer, "declared", state=state)
-        return answer.result
+    async def ask_declared(self, method: str, params: Mapping[str, Any]) -> None:
+        """Ask for what the server declares that it has."""
+        self.add_declared(f"{method}: answered", await self.ask(method, params))
+
+    async def listen(self, filters: Mapping[str, Any]) -> None:
+        """Open the stream of the newer protocol for what the server declares, and close it again."""
+        from mcp import MCPError  # noqa: PLC0415 - loaded by now
+        from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - the same
+
+        sent = clip({"method": STREAM, "params": filters}, _LONGEST)
+        try:
+            with anyio.fail_after(self.seconds):
+                async with listen(self.attempt.connection.session, **filters) as subscription:
+                    answer = Answer(sent, subscription.honored.model_dump(exclude_none=True))
+        except TimeoutError:
+            answer = Answer(sent, message=f"no answer within {self.seconds:.3g} s", is_late=True)
+        except (MCPError, SubscriptionLost) as error:
+            answer = Answer(sent, None, code_of(error), self.inbox.safe_text(str(error)))
+        self.add_declared(f"{STREAM}: acknowledged", answer)
+
+    def add_declared(self, question: str, answer: Answer) -> None:
+        """Add a row for *answer*, to a request that the server declares to answer."""
+        if self.is_lost(question, answer):
+            return
+        if answer.result is not None:
+            self.add(question, answer)
+        elif answer.code == METHOD_NOT_FOUND:
+            self.add(question, answer, "declared")
+        else:
+            self.add(question, answer, "declared", state="advice")
 
 
 async def _greet(connection: Connection) -> None:

@@ -1,5 +1,7 @@
 """The questions of a probe about requests that are neither lists nor calls of tools."""
 
+from typing import Any
+
 from toolbench.checks.probe_connection import Answer, ProbeConnection
 from toolbench.checks.probe_lists import INVALID_PARAMS, LISTS
 from toolbench.checks.probe_rules import MODERN, VERSIONS
@@ -66,26 +68,39 @@ async def ask_for_what_is_not_there(connection: ProbeConnection) -> None:
 
 async def ask_for_what_is_declared(connection: ProbeConnection) -> None:
     """Ask for each capability that the server declares, beside its lists."""
-    declared, is_older = connection.capabilities, not connection.is_modern
+    declared = connection.capabilities
     if "completions" in declared:
         await _complete(connection)
-    if "logging" in declared and is_older:
-        method = "logging/setLevel"
-        await connection.ask_declared(f"{method}: answered", method, {"level": "info"})
     uris = [each["uri"] for each in connection.lists.get("resources", []) if each.get("uri")][:1]
-    if is_older and (declared.get("resources") or {}).get("subscribe"):
-        for uri in uris:
-            for method in ("resources/subscribe", "resources/unsubscribe"):
-                await connection.ask_declared(f"{method}: answered", method, {"uri": uri})
-    if is_older and "list" in (declared.get("tasks") or {}):
-        await connection.ask_declared("tasks/list: answered", "tasks/list", {})
-    if is_older:
-        question = "ping: answered"
-        answer = await connection.ask("ping")
-        if answer.result is not None:
-            connection.add(question, answer)
-        elif not connection.is_lost(question, answer):
-            connection.add(question, answer, "ping")
+    if not (declared.get("resources") or {}).get("subscribe"):
+        uris = []
+    if connection.is_modern:
+        await _listen(connection, uris)
+        return
+    if "logging" in declared:
+        await connection.ask_declared("logging/setLevel", {"level": "info"})
+    for uri in uris:
+        await connection.ask_declared("resources/subscribe", {"uri": uri})
+        await connection.ask_declared("resources/unsubscribe", {"uri": uri})
+    if "list" in (declared.get("tasks") or {}):
+        await connection.ask_declared("tasks/list", {})
+    question = "ping: answered"
+    answer = await connection.ask("ping")
+    if answer.result is not None:
+        connection.add(question, answer)
+    elif not connection.is_lost(question, answer):
+        connection.add(question, answer, "ping")
+
+
+async def _listen(connection: ProbeConnection, uris: list[str]) -> None:
+    filters: dict[str, Any] = {}
+    for key in ("tools", "prompts", "resources"):
+        if (connection.capabilities.get(key) or {}).get("listChanged"):
+            filters[f"{key}_list_changed"] = True
+    if uris:
+        filters["resource_subscriptions"] = uris
+    if filters:
+        await connection.listen(filters)
 
 
 async def _complete(connection: ProbeConnection) -> None:
@@ -97,7 +112,7 @@ async def _complete(connection: ProbeConnection) -> None:
                 "ref": {"type": "ref/prompt", "name": prompt.get("name")},
                 "argument": {"name": argument.get("name"), "value": ""},
             }
-            await connection.ask_declared(question, method, params)
+            await connection.ask_declared(method, params)
             return
     connection.add_not_asked(question, "no prompt has an argument")
 
