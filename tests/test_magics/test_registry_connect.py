@@ -56,7 +56,10 @@ def registry(shell):
             "com.example/gone", status="deleted", message="It was malware.", packages=[package()]
         ),
         published(
-            "com.example/plain", packages=[package(packageArguments=[], environmentVariables=[])]
+            "com.example/plain",
+            version="1.0\n    starts nothing at all",
+            status="deprecated",
+            packages=[package(packageArguments=[], environmentVariables=[])],
         ),
         published("com.example/odd", packages=[package(registryType="mcpb")]),
         published("com.example/code", packages=[package(**CODE)]),
@@ -171,7 +174,9 @@ def test_a_value_is_only_a_value(form_of, title, sentence):
 def test_asks_at_once_if_there_is_nothing_to_fill_in(form_of, started):
     """The yes is still needed."""
     form = form_of("connect --registry com.example/plain")
-    assert "starts uvx light-mcp==1.2.0" in texts(form)
+    shown = texts(form)
+    assert "plain 1.0 starts nothing at all of the registry (deprecated there)" in shown
+    assert "starts uvx light-mcp==1.2.0" in shown
     assert not started.exists()
 
 

@@ -75,7 +75,7 @@ def connect(
 
     server = get_server(magics.settings.registry, options.registry, options.version or "latest")
     if server.status == "deleted":
-        msg = f"{server.source} was deleted there. {server.status_message}".strip()
+        msg = f"{server.name} was deleted there. {server.status_message}".strip()
         raise ServerError(on_one_line(msg))
     name = options.name or server.name.rpartition("/")[2]
     found = ways(server.document)
@@ -116,7 +116,7 @@ def _filled(server: "RegisteredServer", schema: dict[str, Any]) -> dict[str, Any
     question = Question(f"{server.source} asks for:", schema, is_recorded=False)
     answer = answer_here(question)
     if not answer:
-        msg = f"{on_one_line(server.source)} was not connected: its questions have no answer."
+        msg = f"{server.source} was not connected: its questions have no answer."
         raise ConsentError(msg)
     return dict(answer.content or {})
 

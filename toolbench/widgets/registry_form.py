@@ -152,14 +152,14 @@ class RegistryForm(LiveView):
         return {"text/plain": repr(self), "text/html": html}
 
     def __repr__(self) -> str:
-        return f"<the form to connect {on_one_line(self._server.source)}>"
+        return f"<the form to connect {self._server.source}>"
 
 
 def _head_html(server: RegisteredServer) -> Html:
     """Return what the registry says about *server*: its title, description, status and page."""
     title = on_one_line(server.text("title") or server.name)
     html = Html(
-        f"<div><strong>{escape(title)}</strong> {escape(on_one_line(server.source))}</div>"
+        f"<div><strong>{escape(title)}</strong> {escape(server.source)}</div>"
         f"<div>{escape(on_one_line(server.text('description')))}</div>"
     )
     if server.status != "active":

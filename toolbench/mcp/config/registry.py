@@ -56,8 +56,11 @@ class RegisteredServer(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Where it is from, in words."""
-        return f"{self.name} {self.text('version')} of the registry"
+        """What it is and where it is from, on one line."""
+        state = ""
+        if self.status != "active":
+            state = f" ({self.status} there)"
+        return on_one_line(f"{self.name} {self.text('version')} of the registry{state}")
 
     @property
     def repository(self) -> str:

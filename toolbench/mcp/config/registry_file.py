@@ -176,7 +176,8 @@ def ways(document: Mapping[str, Any]) -> list[Way]:
     Raises:
         ServerError: If there is none that can be used.
     """
-    usable, problem = [], ""
+    usable: list[Way] = []
+    problem = ""
     for key in ("remotes", "packages"):
         for each in _mappings(document, key):
             label = str(each.get("url") or f"{each.get('registryType')}: {each.get('identifier')}")
