@@ -114,6 +114,8 @@ class ProbeConnection:
         """The version of MCP that both sides speak."""
         self.capabilities: dict[str, Any] = {}
         """What the server declares."""
+        self.unanswered = ""
+        """The last question that was not answered in time."""
 
     async def open(self) -> None:
         """Connect.
@@ -220,6 +222,11 @@ class ProbeConnection:
             if answer.is_late:
                 # Nothing says how fast an answer has to be
                 state = "advice"
+                self.unanswered = question
+            elif self.unanswered and not self.is_alive:
+                # A server that fails may end only when the next line comes
+                self.add_not_asked(question, f"the server ended after: {self.unanswered}")
+                return True
             self.add(question, answer, "response", state=state)
         return answer.is_lost
 

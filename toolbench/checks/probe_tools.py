@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import anyio
@@ -51,7 +51,7 @@ async def call_tools(connection: ProbeConnection) -> None:
             continue
         called += 1
         await _call(connection, tool, arguments)
-        bad = _refused_by(node)
+        bad = _refused_by(node, arguments)
         if bad is not None and (is_named or refusing < _REFUSING):
             refusing += 1
             await _call_badly(connection, name, bad)
@@ -128,13 +128,16 @@ def _breaches(
         yield "text", "structuredContent without a text beside it"
 
 
-def _refused_by(node: Any) -> dict[str, Any] | None:
-    """Return arguments that *node*, the schema of a tool, refuses; None if none are found."""
-    values = list[dict[str, Any]]([{}])
+def _refused_by(node: Any, good: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return arguments that *node*, the schema of a tool, refuses, from *good* ones; None if none are found."""
+    values = list[dict[str, Any]]()
+    # Where a default is declared, the server may fill in what is missing
+    if any(not node.properties[name].has_default for name in node.required):
+        values.append({})
     wrong: Any
     for name in node.properties:
         for wrong in ([], 0, {"toolbench": []}):
-            values.append({name: wrong})
+            values.append({**good, name: wrong})
     for value in values:
         if node.problems(value):
             return value

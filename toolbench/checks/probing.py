@@ -162,6 +162,6 @@ async def _ask_all(connection: ProbeConnection) -> None:
             words = f"an answer cannot be read: {type(error).__name__}: {error}"
             connection.add_not_asked(question.__name__.replace("_", " "), words)
     if not connection.is_alive:
-        last = connection.results[-1].question
+        last = connection.unanswered or connection.results[-1].question
         connection.add("it goes on", f"the connection ended: {last}", "response")
     look_at_traffic(connection)
