@@ -22,8 +22,6 @@ UNKNOWN = {
     "prompts/get: an unknown prompt is refused",
 }
 ADVICE = {
-    # It asks for sampling, which this client does not declare
-    "everything-2024": {"resources/subscribe: answered"},
     # Declares resources, and has no templates; an unknown method gets no answer
     "sqlite": {"resources/templates/list: all pages", "an unknown method is refused"},
     # Enums of numbers

@@ -283,6 +283,9 @@ class ProbeConnection:
             self.add(question, answer)
         elif answer.code == METHOD_NOT_FOUND:
             self.add(question, answer, "declared")
+        elif self.inbox.traffic.find(direction="received", kind="request"):
+            # It asked this client something first
+            self.add_not_asked(question, f"a probe answers no questions of a server: {answer.came}")
         else:
             self.add(question, answer, "declared", state="advice")
 

@@ -15,6 +15,7 @@ _CACHEABLE = frozenset(
         *("resources/templates/list", "resources/read"),
     }
 )
+_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 # Breaches of one rule that are shown, and characters of each
 _MOST, _SHOWN = 3, 300
 
@@ -81,11 +82,14 @@ def _of_progress(connection: ProbeConnection, messages: list[Message]) -> Iterat
 
 
 def _of_logs(connection: ProbeConnection, messages: list[Message]) -> Iterator[_Seen]:
+    is_asked_for = False
     for message in messages:
+        if message.direction == "sent":
+            is_asked_for |= _LOG_LEVEL in (part_of(message, "params").get("_meta") or {})
         if message.method == "notifications/message":
             if "logging" not in connection.capabilities:
                 yield "undeclared logging", message.json
-            elif connection.is_modern:
+            elif connection.is_modern and not is_asked_for:
                 yield "log", message.json
 
 
