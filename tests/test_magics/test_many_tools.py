@@ -4,8 +4,13 @@ import json
 import shlex
 
 import pytest
+from IPython.core.error import UsageError
 from test_mcp.peers import scripted
 
+from toolbench import Conversation
+from toolbench.agent import Agent
+from toolbench.llm import ScriptedModel
+from toolbench.mcp import session
 from toolbench.testing import FakeMCPServer
 
 
@@ -53,6 +58,7 @@ def test_their_groups_are_shown_and_a_program_gets_all(shell, mcp, tmp_path):
     get, *_ = [line.split() for line in text.splitlines() if "get_*" in line]
     assert get[:3] + get[4:5] == ["get_*", "20", "≈", "20"]
     assert "All of them: %mcp list big. Those of a group: %tools big.PATTERN" in text
+    assert "A group for a model: %%chat --tools big.PATTERN" in text
     assert len(shell.run_line_magic("tools", "big.get_*")) == 20
     listed = shown(shell, mcp("list big"))["text/plain"]
     assert all(name in listed for name in names)
@@ -64,6 +70,28 @@ def test_their_groups_are_shown_and_a_program_gets_all(shell, mcp, tmp_path):
     assert "and 52 more: %mcp review big lists them all" in text
     assert len(json.dumps(bundle)) < 10_000
     assert str(mcp("review big")).count("- routing:") == 60
+
+
+def offered(conversation):
+    """The names of the tools that the model of *conversation* gets."""
+    return [tool["function"]["name"] for tool in conversation.next_request.tools]
+
+
+def test_group_is_given_to_a_model_as_one(shell, mcp):
+    """By its pattern in a line, as an object in Python: the tools of the group, and no others."""
+    names = [f"{verb}_{number}" for verb in ("get", "put") for number in range(20)]
+    server = shell.user_ns["big"] = FakeMCPServer("big")
+    for name in names:
+        server.answer(name, "")
+    mcp("connect big big")
+    shell.run_line_magic("model", "me ScriptedModel(['Hello'])")
+    shell.run_cell_magic("chat", "small --model me --tools big.get_*", "Hello")
+    assert offered(shell.user_ns["small"]) == names[:20]
+    group = session("big").tools.groups["get_*"]
+    assert "get_*: 20 tools" in repr(group)
+    assert offered(Conversation(agent=Agent(ScriptedModel([]), tools=[group]))) == names[:20]
+    with pytest.raises(UsageError, match="like 'big\\.gone_"):
+        shell.run_cell_magic("chat", "other --model me --tools big.gone_*", "Hello")
 
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

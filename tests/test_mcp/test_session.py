@@ -316,7 +316,7 @@ class TestChanges:
             assert "does not list" in repr(mcp_listing.servers([session]))
             text = " ".join(server_bundle(session)["text/plain"].split())
             assert "does not list its tools" in text
-            assert "0 tools" in server_bundle(session)["text/html"]
+            assert "tools not loaded yet" in server_bundle(session)["text/html"]
             session.call_seconds = 10
             assert session.call("ping").text == "pong"
             assert session.status == "incomplete"

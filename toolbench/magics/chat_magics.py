@@ -74,8 +74,8 @@ CHAT = LineParser(
             type=listed_names,
             metavar="A,B",
             offers="tools",
-            help="the tools it may use, or servers, for all their tools; those that the notebook "
-            "defines if left out",
+            help="the tools it may use, or servers, for all their tools, or groups (github.issues_*); "
+            "those that the notebook defines if left out",
         ),
         Argument("--new", action="store_true", help="begin a new conversation"),
         Argument(
@@ -302,7 +302,13 @@ class ChatMagics(NotebookMagics):
         return tools
 
     def _tools_of(self, name: str) -> Iterable[Any]:
-        """Return the tool *name*, or all tools of the server *name*."""
+        """Return the tool *name*, all tools of the server *name*, or those that the pattern *name* matches."""
+        if "*" in name:
+            tools = self.catalog.tools(name)
+            if not tools:
+                msg = f"No tool is called like {name!r}. %tools lists them all."
+                raise UsageError(msg)
+            return tools.values()
         on_server = [e for e in self.catalog.entries() if e.source == f"mcp:{name}"]
         if on_server and name not in self.catalog.names():
             return [entry.make() for entry in on_server]

@@ -1,13 +1,11 @@
 """The tables of %mcp: servers, tools, resources, prompts, logs."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
 from toolbench.core.declarations import Effect
-from toolbench.core.tool_names import by_first_words
 from toolbench.display.caps import shorten
 from toolbench.display.escape import STYLE, on_one_line
 from toolbench.display.filter import Filter
@@ -52,9 +50,10 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
         if bill.tools:
             tokens = bill.total.number
         status, protocol = status_words(session.status), session.protocol_version or ""
-        rows.append(
-            (session.name, status, protocol, len(session.tools), tokens, _note(session)),
-        )
+        number: int | str = len(session.tools)
+        if not session.tools.is_loaded:
+            number = "not yet"
+        rows.append((session.name, status, protocol, number, tokens, _note(session)))
     return Listing(columns, rows, _NO_SERVERS)
 
 
@@ -88,6 +87,7 @@ def offer(session: "MCPServerSession") -> Listing:
     notes = [
         # By addresses: names may be longer here, or become so
         f"All of them: %mcp list {quote(name)}. Those of a group: %tools {name}.PATTERN",
+        f"A group for a model: %%chat --tools {name}.PATTERN",
         *_not_for_models(session),
         *first_of(disabled, f"%mcp list {quote(name)} shows why"),
         *_problems(session),
@@ -345,8 +345,6 @@ def _why(session: "MCPServerSession") -> str:
 
 # Lines of a log: thousands would make a notebook that nobody can scroll
 _LAST = 200
-# Rows; the last has the tools of all other groups
-_ROWS = 20
 # Characters of a name in the table of groups
 _LONGEST = 40
 
@@ -362,25 +360,21 @@ def groups(server: str, tools: Tools) -> Listing:
         server: The name of the server.
         tools: The tools of the server.
     """
-    from toolbench.mcp.review import TokenBill  # noqa: PLC0415 - as above
+    from toolbench.mcp.tool_groups import OTHERS, groups_of  # noqa: PLC0415 - as above
 
-    by_name = {tool.name: tool for tool in tools}
-    grouped, others = by_first_words(list(by_name), _ROWS)
-    notes = []
-    if others:
-        grouped.append(("other names", others))
-        notes = [f"Other names: {listed([_short(name) for name in others], _NAMES)}"]
+    found, notes = groups_of(tools), []
+    if found and found[-1].name == OTHERS:
+        names = [_short(tool.remote_name) for tool in found[-1]]
+        notes = [f"Other names: {listed(names, _NAMES)}"]
     known = {tool.hints.effect for tool in tools}
     effects: list[Effect] = [effect for effect in get_args(Effect) if effect in known]
     rows = []
-    for pattern, names in grouped:
-        members = [by_name[name] for name in names]
-        counts = Counter(tool.hints.effect for tool in members)
-        numbers = [counts[effect] or "" for effect in effects]
-        bill, tokens = TokenBill.of(members), ""
-        if bill.tools:
-            tokens = bill.total.number
-        rows.append((_short(pattern), len(members), tokens, *numbers))
+    for group in found:
+        numbers = [group.effects.get(effect, "") for effect in effects]
+        tokens = ""
+        if group.cost.tokens:
+            tokens = group.cost.number
+        rows.append((_short(group.name), len(group), tokens, *numbers))
     columns = (f"tools of {server}", "number", "tokens", *effects)
     return Listing(columns, rows, f"{server} has no tools.", notes=notes)
 

@@ -17,5 +17,6 @@ if TYPE_CHECKING:
     from toolbench.mcp.tool import MCPToolAction as MCPToolAction
     from toolbench.mcp.tool import MCPToolDefinition as MCPToolDefinition
     from toolbench.mcp.tool import MCPToolExecutor as MCPToolExecutor
+    from toolbench.mcp.tool_groups import ToolGroup as ToolGroup
 
 __getattr__, __dir__, __all__ = public_names(__name__)

@@ -10,7 +10,6 @@ from toolbench.display.markdown import markdown_html
 from toolbench.display.page import Tone, badge, notice
 from toolbench.display.render import to_text
 from toolbench.display.tables import ROWS, listing_html
-from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
@@ -68,8 +67,7 @@ def _server_text(server: "MCPServerSession") -> str:
     protocol = ""
     if server.protocol_version:
         protocol = f", MCP {server.protocol_version}"
-    tools = counted(len(server.tools), "tool")
-    lines = [f"{server.name}: {status_words(server.status)}{protocol}, {tools}"]
+    lines = [f"{server.name}: {status_words(server.status)}{protocol}, {server.tools.count_words}"]
     if server.error:
         lines.append(server.error)
     rows, notes = _tools_of(server)
@@ -87,11 +85,10 @@ def _server_html(server: "MCPServerSession") -> str:
     if server.instructions.strip():
         html += markdown_html(server.instructions.strip(), limit=_INSTRUCTIONS)
     rows, notes = _tools_of(server)
-    count = counted(len(server.tools), "tool")
     if rows:
-        html += listing_html((count, "what it does"), rows, notes)
+        html += listing_html((server.tools.count_words, "what it does"), rows, notes)
     else:
-        html += f'<span style="{REMARK}">{count}</span>'
+        html += f'<span style="{REMARK}">{server.tools.count_words}</span>'
     return f'<div style="margin:0 0 10px">{html}</div>'
 
 

@@ -48,7 +48,6 @@ from toolbench.redaction.detect import Secrecy
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.policy import has_changed, policy
 from toolbench.runs.progress import connecting_stages
-from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.mcp.client import MCPClient
@@ -166,7 +165,7 @@ class MCPServerSession:
 
     def __repr__(self) -> str:
         version = f", {self.protocol_version}" if self.protocol_version else ""
-        tools = counted(len(self.tools), "tool")
+        tools = self.tools.count_words
         if disabled := self.tools.disabled:
             tools += f", {len(disabled)} more cannot be called: see tools.disabled"
         return f"MCPServerSession({self.name!r}, {self.status}{version}, {tools})"

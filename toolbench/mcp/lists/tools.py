@@ -15,9 +15,11 @@ from toolbench.mcp.lists.remote_list import ItemList, stale_from
 from toolbench.mcp.results import MCPToolObservation
 from toolbench.mcp.tool import MCPToolDefinition, MCPToolExecutor
 from toolbench.redaction.detect import Secrecy
+from toolbench.wording import counted
 
 if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
+    from toolbench.mcp.tool_groups import ToolGroup
 
 # Seconds until a failed request for the list is repeated
 _AGAIN = 30.0
@@ -65,6 +67,25 @@ class ToolList(ItemList[MCPToolDefinition]):
         """
         self._look_at_time()
         return self.known_items
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a list of the server has come. Until then nothing is known of its tools."""
+        return self._was_listed
+
+    @property
+    def count_words(self) -> str:
+        """The number of tools in words, or that they are not loaded yet."""
+        if not self.is_loaded:
+            return "tools not loaded yet"
+        return counted(len(self), "tool")
+
+    @property
+    def groups(self) -> "dict[str, ToolGroup]":
+        """The tools in groups by the beginning of their names, each by its pattern, such as `issues_*`."""
+        from toolbench.mcp.tool_groups import groups_of  # noqa: PLC0415 - only large servers need them
+
+        return {group.name: group for group in groups_of(self)}
 
     def _look_at_time(self) -> None:
         if monotonic() >= self._stale_from:

@@ -1,14 +1,11 @@
 """The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from threading import RLock
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
-from toolbench.core.declarations import Effect
 from toolbench.core.tool import ToolDefinition
-from toolbench.core.tool_names import by_first_words
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.page import notice
 from toolbench.mcp.apps.preview import app_uri
@@ -17,6 +14,7 @@ from toolbench.mcp.monitoring.traffic import params_of
 from toolbench.mcp.review import TokenBill
 from toolbench.mcp.server_session import MCPServerSession
 from toolbench.mcp.tool import MCPToolDefinition
+from toolbench.mcp.tool_groups import OTHERS, ToolGroup, groups_of
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.widgets.explorer.app_preview import AppView
 from toolbench.widgets.explorer.requests import PendingUpdates
@@ -34,11 +32,13 @@ _DEAREST = 100
 _DISABLED = 50
 # A list of so few tools needs no groups
 _FEW = 12
-# Groups; the last has the tools of all others
-_GROUPS = 20
-_OTHERS = "other names"
 _SHOW, _HIDE = "Show its traffic", "Hide its traffic"
-_WITHOUT_TOOLS = {"connected": "No tools.", "incomplete": "No list of tools came."}
+_WITHOUT_TOOLS = {
+    "new": "Not loaded yet: the server is not connected yet.",
+    "connecting": "Not loaded yet: connecting…",
+    "connected": "No tools.",
+    "incomplete": "Not loaded: no list of tools came.",
+}
 
 
 class ToolsPane(ListPane):
@@ -78,7 +78,7 @@ class ToolsPane(ListPane):
         self._notes.value = problems + changes_html(session.tools.last_change)
         tools = {tool.remote_name: tool for tool in session.tools}
         items, groups = _grouped(tools)
-        nothing = _WITHOUT_TOOLS.get(session.status, "Not connected.")
+        nothing = _WITHOUT_TOOLS.get(session.status, "Not loaded: not connected.")
         self._list.offer(items, nothing, groups=groups)
         put(self._empty, _empty_html(session))
         self._list.pick_first(mark="read-only")
@@ -125,7 +125,9 @@ class ToolsPane(ListPane):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of tools, in brackets."""
+        """Return the number of tools, in brackets; empty as long as no list has come."""
+        if not session.tools.is_loaded:
+            return ""
         return f" ({len(session.tools):,})"
 
     def close(self) -> None:
@@ -143,26 +145,27 @@ def _grouped(
 
     Few tools, and tools whose names have nothing in common, make no groups.
     """
-    grouped, others = by_first_words(list(tools), _GROUPS)
-    several = [group for group in grouped if len(group[1]) > 1]
+    several, alone = list[ToolGroup](), list[MCPToolDefinition]()
+    for group in groups_of(tools.values()):
+        if len(group) > 1:
+            several.append(group)
+        else:
+            alone += group
     if len(tools) <= _FEW or len(several) < 2:
         return [tool_item(name, name, tool) for name, tool in tools.items()], NO_GROUPS
-    for _, names in grouped:
-        if len(names) == 1:
-            others = [*others, *names]
-    if others:
-        several.append((_OTHERS, others))
+    if alone:
+        rest = list[MCPToolDefinition]()
+        if several[-1].name == OTHERS:
+            rest += several.pop()
+        several.append(ToolGroup(OTHERS, (*rest, *alone)))
     items: list[Item] = []
     groups: dict[str, GroupSummary] = {}
-    for pattern, names in several:
-        title = f"{pattern} {len(names):,}"
-        members = [tools[name] for name in names]
+    for group in several:
+        title = f"{group.name} {len(group):,}"
         items += [
-            tool_item(tool.remote_name, tool.remote_name, tool, group=title) for tool in members
+            tool_item(tool.remote_name, tool.remote_name, tool, group=title) for tool in group
         ]
-        effects = Counter(tool.hints.effect for tool in members)
-        numbers = [(effect, effects[effect]) for effect in get_args(Effect) if effects[effect]]
-        groups[title] = str(TokenBill.of(members).total), numbers
+        groups[title] = str(group.cost), list(group.effects.items())
     return items, groups
 
 

@@ -1,0 +1,73 @@
+"""Groups of a server's tools: those whose names begin alike, with what each group costs and does."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args, overload
+
+from toolbench.core.declarations import Effect
+from toolbench.core.tool_names import by_first_words
+from toolbench.llm.tokens import TokenCount
+from toolbench.mcp.review import TokenBill
+from toolbench.mcp.tool import MCPToolDefinition
+from toolbench.wording import counted, listed
+
+# Groups; the last has the tools of all others
+_MOST = 20
+OTHERS = "other names"
+"""The name of the group of all other tools."""
+
+
+@dataclass(frozen=True)
+class ToolGroup(Sequence[MCPToolDefinition]):
+    """Tools of one server whose names begin alike. An agent takes it as it takes a list of tools.
+
+    Example:
+        ```python
+        issues = session("github").tools.groups["issues_*"]
+        agent = Agent(model, tools=[issues])
+        ```
+    """
+
+    name: str
+    """The pattern of the names on the server, such as `issues_*`; `other names` for the rest."""
+    tools: tuple[MCPToolDefinition, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> MCPToolDefinition: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[MCPToolDefinition]: ...
+    def __getitem__(self, index: int | slice) -> MCPToolDefinition | Sequence[MCPToolDefinition]:
+        """Return a tool by its position, or several by a slice."""
+        return self.tools[index]
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    @property
+    def cost(self) -> TokenCount:
+        """The tokens that the group adds to each request to a model."""
+        return TokenBill.of(self.tools).total
+
+    @property
+    def effects(self) -> dict[Effect, int]:
+        """The number of its tools of each effect, without those of which there is none."""
+        counts = Counter(tool.hints.effect for tool in self.tools)
+        return {effect: counts[effect] for effect in get_args(Effect) if counts[effect]}
+
+    def __repr__(self) -> str:
+        effects = [f"{count} {effect}" for effect, count in self.effects.items()]
+        tools = counted(len(self), "tool")
+        return f"<ToolGroup {self.name}: {tools}, {self.cost}, {listed(effects, len(effects))}>"
+
+
+def groups_of(tools: Iterable[MCPToolDefinition]) -> list[ToolGroup]:
+    """Return *tools* of one server in groups, the largest first.
+
+    What all names begin with makes no group. There are at most twenty; the last one then has all others.
+    """
+    by_name = {tool.remote_name: tool for tool in tools}
+    grouped, others = by_first_words(list(by_name), _MOST)
+    if others:
+        grouped.append((OTHERS, others))
+    return [ToolGroup(name, tuple(by_name[each] for each in names)) for name, names in grouped]
