@@ -59,7 +59,7 @@ def test_lists_what_matches_page_after_page(mcp, registry):
     assert "There are more: --limit 6" in repr(listing)
     assert len(mcp("registry weather")) == 8
     assert [row[0] for row in mcp("registry weather ONCE").rows] == ["com.example/weather-old"]
-    assert "no server for 'nothing like it'" in repr(mcp("registry nothing like it"))
+    assert "The registry has no such server" in repr(mcp("registry nothing like it"))
 
 
 def test_hostile_texts_stay_text(mcp, registry):
@@ -76,7 +76,7 @@ def test_hostile_texts_stay_text(mcp, registry):
     ("failure", "sentence"),
     [
         (503, r"cannot be used: it answered 503\. Try again later, or set another: %config"),
-        ("html", 'its answer is not JSON but "text/html". Try again'),
+        ("html", 'its answer, "text/html", is not a JSON object. Try again'),
         (404, "it answered 404"),
     ],
 )

@@ -11,6 +11,7 @@ from test_mcp.peers import LIGHT
 from test_mcp.registry_server import RecordedRegistry, published
 from test_widgets.front import named, walk
 
+from toolbench import history
 from toolbench.errors import ConsentError, ServerError
 from toolbench.mcp.servers import connected
 
@@ -131,6 +132,7 @@ def test_shows_what_will_run_and_runs_it_after_a_yes(form_of, mcp, shell, starte
     assert {f"LIGHT_KEY={SECRET}", "LIGHT_MODE=dim"} <= set(environment)
     assert not [line for line in environment if line.startswith("LIGHT_PROXY")]
     session = connected.session("lamp")
+
     mcp(f"save {tmp_path / 'saved.json'}")
     leaves = [
         texts(form),
@@ -139,6 +141,28 @@ def test_shows_what_will_run_and_runs_it_after_a_yes(form_of, mcp, shell, starte
         (tmp_path / "saved.json").read_text(),
     ]
     assert SECRET not in "".join(leaves)
+
+
+def test_a_secret_that_comes_back_is_hidden(form_of, registry, started):
+    """The server calls itself by its argument, and answers with it."""
+    title = {"type": "positional", "valueHint": "title", "isRequired": True, "isSecret": True}
+    arguments = [title, {"type": "positional", "value": "shine"}]
+    parts = package(packageArguments=arguments, environmentVariables=[])
+    # The first word of the package would be the name
+    started.with_name("bin").joinpath("uvx").write_text(
+        f'#!/bin/sh\nshift\nexec {sys.executable} {LIGHT} "$@"\n'
+    )
+    registry.entries.append(published("com.example/echo", packages=[parts]))
+    form = form_of("connect echo --registry com.example/echo")
+    form.form.value = {"title": SECRET}
+    press(form, "Show what will run")
+    press(form, "Connect")
+    eventually(lambda: not form.is_busy)
+    session = connected.session("echo")
+    result = session.call("shine")
+    assert "<secret-hidden>" in result.text
+    rows = repr(list(session.traffic))
+    assert SECRET not in "".join([texts(form), rows, repr(history()), result.text])
 
 
 def test_a_no_starts_nothing(form_of, mcp, started):
@@ -188,9 +212,30 @@ def test_a_default_that_cannot_be_shown_is_refused(form_of):
 
 
 @pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"lost_key": {}}, "LOST=x-"),
+        ({"lost_key": {"value": "{b}", "variables": {"b": {}}}}, "that no form can ask for"),
+        ({"lost_key": {"value": 5, "isRequired": True}}, "that no form can ask for"),
+    ],
+    ids=["left empty", "one in another", "no text"],
+)
+def test_reads_nothing_of_this_machine(form_of, registry, monkeypatch, variables, sentence):
+    """Whatever the description calls its variables, and however it nests them."""
+    monkeypatch.setenv("LOST_KEY", "of-another-program")
+    lost = {"name": "LOST", "value": "x-{lost_key}", "variables": variables}
+    parts = package(packageArguments=[], environmentVariables=[lost])
+    registry.entries.append(published("com.example/lost", packages=[parts]))
+    form = form_of("connect --registry com.example/lost")
+    press(form, "Show what will run")
+    assert sentence in texts(form)
+    assert "passes on" not in texts(form)
+
+
+@pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("com.example/none", 'no such server or version: "com.example%2Fnone"'),
+        ("com.example/none", "no such server or version"),
         (f"{NAME} --version 9", "no such server or version"),
         ("com.example/gone", "was deleted there. It was malware."),
         ("com.example/odd", 'has packages of "mcpb": known are'),

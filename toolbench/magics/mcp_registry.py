@@ -1,7 +1,7 @@
 """%mcp registry, and %mcp connect --registry: find servers in an MCP registry, and connect them."""
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolbench.display.caps import shorten
@@ -10,8 +10,7 @@ from toolbench.errors import ConsentError, ServerError
 from toolbench.magics.commands import Argument, Command
 from toolbench.magics.line import count
 from toolbench.magics.table import Listing
-from toolbench.runs.dialogue import answer_here
-from toolbench.runs.input_prompt import require_yes
+from toolbench.runs.input_prompt import ask_in_cell, require_yes
 from toolbench.runs.questions import Question
 
 if TYPE_CHECKING:
@@ -30,29 +29,21 @@ def _registry(magics: "MCPMagics", options: Namespace) -> Listing:
     from toolbench.mcp.config.registry import search  # noqa: PLC0415 - brings toolbench.mcp
 
     limit = options.limit or _LIMIT
-    found = search(magics.settings.registry, options.words, limit=limit)
+    servers, has_more = search(magics.settings.registry, options.words, limit=limit)
     rows = []
-    for server in found.servers:
-        state = server.status
-        if server.status_message:
-            state = f"{state}: {server.status_message}"
-        about = server.text("description") or server.text("title")
-        cells = (server.name, server.text("version"), ", ".join(server.runs_by), state, about)
+    for server in servers:
+        state = f"{server.status}: {server.status_message}".removesuffix(": ")
+        version, about = server.text("version"), server.text("description")
+        cells = (server.name, version, ", ".join(server.runs_by), state, about)
         rows.append(tuple(shorten(on_one_line(cell), _LONGEST) for cell in cells))
     notes = []
     if rows:
         notes.append("%mcp connect NAME --registry ID connects one: a form, then your yes.")
-    if found.has_more:
+    if has_more:
         notes.append(f"There are more: --limit {2 * limit}, or more words.")
     columns = ("registry ID", "version", "how it runs", "status", "what it is for")
-    return Listing(columns, rows, _nothing(options.words), notes=notes)
-
-
-def _nothing(words: list[str]) -> str:
-    if not words:
-        return "The registry has no servers."
-    what = on_one_line(" ".join(words))
-    return f"The registry has no server for {what!r}: it looks for the first word in their names."
+    nothing = "The registry has no such server: it looks for the first word in their names."
+    return Listing(columns, rows, nothing, notes=notes)
 
 
 def connect(
@@ -87,38 +78,36 @@ def connect(
     return open_entry(name, _asked_for(name, server, found))
 
 
-def _asked_for(name: str, server: "RegisteredServer", found: "Sequence[Way]") -> "ServerEntry":
+def _asked_for(name: str, server: "RegisteredServer", found: "Mapping[str, Way]") -> "ServerEntry":
     """Return the entry of *server* with what a person at the terminal types, after a yes."""
     from toolbench.mcp.trust.configurations import (  # noqa: PLC0415 - brings toolbench.mcp
         connection_question,
     )
 
-    way = found[0]
+    label = next(iter(found))
     if len(found) > 1:
-        labels = {each.label: each for each in found}
-        how = {"type": "object", "properties": {"how": {"enum": list(labels)}}, "required": ["how"]}
-        way = labels[_filled(server, how)["how"]]
-    values = {}
+        how = {"type": "object", "properties": {"how": {"enum": [*found]}}, "required": ["how"]}
+        label = _filled(server, how)["how"]
+    way = found[label]
+    values: Mapping[str, Any] = {}
     if way.asks:
         values = _filled(server, way.schema)
-    entry, shown = way.entry(values), way.entry(values, with_marks=True)
-    question = connection_question(name, shown, f"{name}: {server.source}")
+    question = connection_question(name, way.entry(values, with_marks=True), server.source)
     require_yes(
         question,
         refused=f"{name} was not connected: you said no.",
         unasked=f"{name} was not connected: no person can be asked.\n{question.message}",
     )
-    return entry
+    return way.entry(values)
 
 
-def _filled(server: "RegisteredServer", schema: dict[str, Any]) -> dict[str, Any]:
+def _filled(server: "RegisteredServer", schema: dict[str, Any]) -> Mapping[str, Any]:
     # Not recorded: a script in a pipe is not asked, and waits for nobody
-    question = Question(f"{server.source} asks for:", schema, is_recorded=False)
-    answer = answer_here(question)
+    answer = ask_in_cell(Question(f"{server.source} asks for:", schema, is_recorded=False))
     if not answer:
         msg = f"{server.source} was not connected: its questions have no answer."
         raise ConsentError(msg)
-    return dict(answer.content or {})
+    return answer.content or {}
 
 
 COMMANDS = {

@@ -1,6 +1,6 @@
 """The form to connect a server of a registry: what it needs, then what will run, then a yes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from threading import RLock
@@ -34,48 +34,43 @@ class RegistryForm(LiveView):
     """
 
     def __init__(
-        self, name: str, server: RegisteredServer, ways: Sequence[Way], connect: Connect
+        self, name: str, server: RegisteredServer, ways: Mapping[str, Way], connect: Connect
     ) -> None:
         """Show the form of the first of *ways*. If there is nothing to fill in, ask at once.
 
         Args:
             name: What the server will be called here.
             server: The server in the registry.
-            ways: The ways to reach or start it.
+            ways: The ways to reach or start it, by their labels.
             connect: Connects it; called in a thread, after the yes.
         """
-        self._name, self._server, self._connect = name, server, connect
+        self._name, self._server, self._ways, self._connect = name, server, ways, connect
         self._head = _head_html(server)
         self._outcome = Html("")
         self._is_connecting = False
         self._asked: Future[Answer] = Future()
-        self._parts = parts = Parts()
-        self._lock = RLock()
-        self._request: ServerRequest[Any] = ServerRequest(self._lock)
-        self._ways = {way.label: way for way in ways}
-        self._chooser = parts.chooser("How it runs", list(self._ways))
+        parts, lock = Parts(), RLock()
+        self._request: ServerRequest[Any] = ServerRequest(lock)
+        self._chooser = parts.chooser("How it runs", list(ways))
         self._chooser.observe(lambda _: self._choose(), "value")
         self._place = parts.column()
         self._next = parts.button("Show what will run", self._show, look="primary", kind=SUBMIT)
         self._box = QuestionBox(parts)
         self._state = parts.html()
-        show_if(self._chooser, is_shown=len(self._ways) > 1)
-        children = [parts.html(PANEL), parts.html(self._head), self._chooser, self._place]
-        children += [parts.row(self._next), self._box.widget, self._state]
+        show_if(self._chooser, is_shown=len(ways) > 1)
+        # They go away once the server is connected
+        self._inputs = parts.column(self._chooser, self._place, parts.row(self._next))
         self.form: SchemaForm | None = None
         self._choose()
-        super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-registry")
-
-    @property
-    def _way(self) -> Way:
-        return self._ways[self._chooser.value]
+        shown = [parts.html(PANEL), parts.html(self._head), self._inputs]
+        shown += [self._box.widget, self._state]
+        super().__init__(parts, lock, shown, "toolbench-panel", "toolbench-registry")
 
     def _choose(self) -> None:
         """Show the form of the chosen way."""
         self._forget_question()
-        way = self._way
+        way = self._ways[self._chooser.value]
         self._put_form(SchemaForm(way.schema))
-        show_if(self._next, is_shown=way.asks)
         if not way.asks:
             self._show()
 
@@ -97,13 +92,11 @@ class RegistryForm(LiveView):
         if form.errors:
             form.reveal_errors(focus=True)
             return
-        values = form.value
+        way, values = self._ways[self._chooser.value], form.value
         try:
-            entry = self._way.entry(values)
-            shown = self._way.entry(values, with_marks=True)
-            question = connection_question(
-                self._name, shown, f"{self._name}: {self._server.source}"
-            )
+            entry = way.entry(values)
+            shown = way.entry(values, with_marks=True)
+            question = connection_question(self._name, shown, self._server.source)
         except ToolbenchError as error:
             put(self._state, notice(str(error), "danger"))
             return
@@ -118,7 +111,7 @@ class RegistryForm(LiveView):
     def _answered(self, question: Question, entry: ServerEntry, asked: "Future[Answer]") -> None:
         answer = question.meaning_of(asked.result())
         if answer:
-            self._is_connecting = self._next.disabled = self._chooser.disabled = True
+            self._set_connecting(is_connecting=True)
             put(self._state, Html(f'<span role="status">{badge("connecting", "info")}</span>'))
             self._request.start(partial(self._connect, entry), self._connected)
         elif answer.action == "decline":
@@ -126,16 +119,19 @@ class RegistryForm(LiveView):
 
     def _connected(self, result: Any) -> None:
         """Show what came of connecting. The form goes away, if it is connected."""
-        self._is_connecting = self._next.disabled = self._chooser.disabled = False
+        self._set_connecting(is_connecting=False)
         if isinstance(result, Failure):
             self._outcome = notice(result.text, "danger")
         else:
             self._put_form(None)
-            show_if(self._next, is_shown=False)
-            show_if(self._chooser, is_shown=False)
+            show_if(self._inputs, is_shown=False)
             self._outcome = Html(result._repr_mimebundle_()["text/html"])
         put(self._state, self._outcome)
         self.renew()
+
+    def _set_connecting(self, *, is_connecting: bool) -> None:
+        self._is_connecting = is_connecting
+        self._next.disabled = self._chooser.disabled = is_connecting
 
     @property
     def is_busy(self) -> bool:
@@ -165,7 +161,7 @@ def _head_html(server: RegisteredServer) -> Html:
     if server.status != "active":
         text = on_one_line(f"The registry says {server.status}. {server.status_message}".strip())
         html = Html(html + notice(text, "warning"))
-    url = server.repository or server.text("websiteUrl")
-    if url:
-        html = Html(f"{html}<div>{link(url, escape(on_one_line(url)))}</div>")
+    page = server.text("websiteUrl")
+    if page:
+        html = Html(f"{html}<div>{link(page, escape(on_one_line(page)))}</div>")
     return html

@@ -5,8 +5,8 @@ Nothing is started and no server is reached here; the only requests go to the re
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import anyio
@@ -14,6 +14,7 @@ import anyio
 from toolbench.core.background_loop import portal
 from toolbench.display.escape import on_one_line
 from toolbench.errors import BodyError, ServerError
+from toolbench.mcp.config.registry_file import way_label
 from toolbench.network import limit_async_answer, status_of
 from toolbench.redaction.detect import secrets_in
 from toolbench.redaction.redactor import Redactor
@@ -23,6 +24,7 @@ from toolbench.values import clip
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
+T = TypeVar("T")
 SECONDS = 20.0
 """The time limit of all requests of one question together, because an answer may arrive very slowly."""
 # Servers of one page; registries have such a limit too
@@ -40,7 +42,6 @@ class RegisteredServer(NamedTuple):
     """`active`, `deprecated` or `deleted`."""
     status_message: str
     """Why it has this status, if the registry says so."""
-    is_latest: bool
 
     @property
     def name(self) -> str:
@@ -63,28 +64,14 @@ class RegisteredServer(NamedTuple):
         return on_one_line(f"{self.name} {self.text('version')} of the registry{state}")
 
     @property
-    def repository(self) -> str:
-        """The URL of its source code; empty if it names none."""
-        repository = self.document.get("repository")
-        if not isinstance(repository, Mapping):
-            return ""
-        return str(repository.get("url") or "")
-
-    @property
     def runs_by(self) -> list[str]:
         """How the server can be reached: the URLs of its remotes, and its packages with their kinds."""
-        ways = [str(each.get("url", "")) for each in _mappings(self.document.get("remotes"))]
-        for package in _mappings(self.document.get("packages")):
-            ways.append(f"{package.get('registryType')}: {package.get('identifier')}")
-        return ways
+        remotes, packages = self.document.get("remotes"), self.document.get("packages")
+        return [way_label(each) for each in [*_mappings(remotes), *_mappings(packages)]]
 
 
-class Found(NamedTuple):
-    """What a registry has found."""
-
-    servers: Sequence[RegisteredServer]
-    has_more: bool
-    """Whether there are more than were asked for."""
+Found = tuple[Sequence[RegisteredServer], bool]
+"""Servers of a registry, and whether it has more than were asked for."""
 
 
 def search(address: str, words: Sequence[str], *, limit: int) -> Found:
@@ -96,7 +83,7 @@ def search(address: str, words: Sequence[str], *, limit: int) -> Found:
     Raises:
         ServerError: If the registry cannot be reached, or does not answer as a registry does.
     """
-    return Found(*_asked(address, _search, words, limit))
+    return _asked(address, lambda client: _search(client, words, limit))
 
 
 def get_server(address: str, name: str, version: str = "latest") -> RegisteredServer:
@@ -106,18 +93,17 @@ def get_server(address: str, name: str, version: str = "latest") -> RegisteredSe
         ServerError: If there is no such server, the registry cannot be reached, or it does not
             answer as a registry does.
     """
-    server: RegisteredServer = _asked(address, _get_server, name, version)
-    return server
+    return _asked(address, lambda client: _get_server(client, name, version))
 
 
-def _asked(address: str, question: Any, *arguments: Any) -> Any:
-    """Return the result of the coroutine function *question*, which gets a client for *address*."""
+def _asked(address: str, question: Callable[["AsyncClient"], Awaitable[T]]) -> T:
+    """Return the result of *question*, which gets a client for *address*."""
     if not have_threads():
         msg = f"The registry cannot be asked: {NO_THREADS}."
         raise ServerError(msg)
     import httpx2  # noqa: PLC0415 - not for %load_ext
 
-    async def within_time() -> Any:
+    async def within_time() -> T:
         with anyio.fail_after(SECONDS):
             async with httpx2.AsyncClient(
                 base_url=f"{address.rstrip('/')}/v0.1/",
@@ -125,14 +111,12 @@ def _asked(address: str, question: Any, *arguments: Any) -> Any:
                 follow_redirects=True,
                 event_hooks={"response": [limit_async_answer]},
             ) as client:
-                return await question(client, *arguments)
+                return await question(client)
 
     try:
         return portal.call(within_time)
     except TimeoutError:
         why = f"it did not answer within {SECONDS:.3g} s"
-    except RecursionError:
-        why = "its answer is nested too deeply"
     except httpx2.HTTPStatusError as error:
         why = f"it answered {status_of(error)}"
     except (httpx2.HTTPError, httpx2.InvalidURL, BodyError, ValueError) as error:
@@ -142,14 +126,11 @@ def _asked(address: str, question: Any, *arguments: Any) -> Any:
     raise ServerError(msg)
 
 
-async def _search(
-    client: "AsyncClient", words: Sequence[str], limit: int
-) -> tuple[list[RegisteredServer], bool]:
+async def _search(client: "AsyncClient", words: Sequence[str], limit: int) -> Found:
     parameters = {"version": "latest", "limit": str(min(limit, _PAGE))}
     if words:
         parameters["search"] = words[0]
     servers: list[RegisteredServer] = []
-    cursors = {""}
     while True:
         page = await _json_of(client, "servers", parameters)
         if not isinstance(page.get("servers"), list):
@@ -157,17 +138,13 @@ async def _search(
             raise BodyError(msg)
         for item in _mappings(page["servers"]):
             server = _server_of(item)
-            if server is not None and server.is_latest and _has_words(server, words[1:]):
+            if server is not None and _has_words(server, words[1:]):
                 servers.append(server)
-        metadata, cursor = page.get("metadata"), ""
-        if isinstance(metadata, Mapping):
-            cursor = str(metadata.get("nextCursor") or "")
-        # A cursor that comes again would go round in a circle
-        is_last = cursor in cursors
-        if is_last or len(servers) >= limit:
-            return servers[:limit], len(servers) > limit or not is_last
-        cursors.add(cursor)
-        parameters["cursor"] = cursor
+        # A cursor that comes again ends with the limit or the time
+        cursor = _mapping(page.get("metadata")).get("nextCursor")
+        if not cursor or len(servers) >= limit:
+            return servers[:limit], len(servers) > limit or bool(cursor)
+        parameters["cursor"] = str(cursor)
 
 
 async def _get_server(client: "AsyncClient", name: str, version: str) -> RegisteredServer:
@@ -175,11 +152,8 @@ async def _get_server(client: "AsyncClient", name: str, version: str) -> Registe
     # Also of a deleted one, to say that it is deleted
     answer = await _json_of(client, path, {"include_deleted": "true"})
     server = _server_of(answer)
-    if server is None:
-        msg = f"its answer for {clip(name)} is not the description of a server"
-        raise BodyError(msg)
-    if server.name != name:
-        msg = f"asked for {clip(name)}, it answered with {clip(server.name)}"
+    if server is None or server.name != name:
+        msg = f"its answer for {clip(name)} is not the description of this server"
         raise BodyError(msg)
     return server
 
@@ -194,19 +168,19 @@ async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, st
     response = await client.get(path, params=parameters)
     if response.status_code == 404 and path != "servers":
         msg = (
-            f"The registry has no such server or version: {clip(path.split('/')[1])}. "
-            "%mcp registry WORDS finds names; --version takes a version that was published."
+            "The registry has no such server or version. %mcp registry WORDS finds names; "
+            "--version takes a version that was published."
         )
         raise ServerError(msg)
     response.raise_for_status()
     try:
         answer = json.loads(response.content)
-    except ValueError:
-        kind = response.headers.get("content-type", "").partition(";")[0]
-        msg = f"its answer is not JSON but {clip(kind)}"
-        raise BodyError(msg) from None
+    # Also of lists in lists without end
+    except (ValueError, RecursionError):
+        answer = None
     if not isinstance(answer, dict):
-        msg = "its answer is not a JSON object"
+        kind = response.headers.get("content-type", "").partition(";")[0]
+        msg = f"its answer, {clip(kind)}, is not a JSON object"
         raise BodyError(msg)
     return answer
 
@@ -216,17 +190,11 @@ def _server_of(item: Mapping[str, Any]) -> RegisteredServer | None:
     document = item.get("server")
     if not isinstance(document, Mapping) or not isinstance(document.get("name"), str):
         return None
-    facts: Any = item.get("_meta")
-    if isinstance(facts, Mapping):
-        facts = facts.get(_OFFICIAL_KEY)
-    if not isinstance(facts, Mapping):
-        facts = {}
+    facts = _mapping(_mapping(item.get("_meta")).get(_OFFICIAL_KEY))
     return RegisteredServer(
         document,
         status=str(facts.get("status") or "active"),
         status_message=str(facts.get("statusMessage") or ""),
-        # A registry that does not say so has one version of each
-        is_latest=facts.get("isLatest") is not False,
     )
 
 
@@ -239,3 +207,9 @@ def _mappings(values: Any) -> list[Mapping[str, Any]]:
     if not isinstance(values, list):
         return []
     return [value for value in values if isinstance(value, Mapping)]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        return {}
+    return value

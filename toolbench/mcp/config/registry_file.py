@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from toolbench.display.caps import shorten
 from toolbench.display.escape import on_one_line
 from toolbench.errors import ServerError
+from toolbench.mcp.config.placeholders import names_in
 from toolbench.mcp.config.server_entry import ServerEntry, Transport
 from toolbench.redaction.names import is_secret_argument
 from toolbench.redaction.writings import parts
@@ -112,30 +113,24 @@ class Way:
     Nothing of it comes from the environment, and what is filled in never ends a word of a command.
     """
 
-    def __init__(self, document: Mapping[str, Any], label: str) -> None:
-        """Read *document*, a `server.json` with one remote or one package, which *label* names.
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        """Read *document*, a `server.json` with one remote or one package.
 
         Raises:
             ServerError: If its remote or its package cannot be used.
         """
-        self.document, self.label = document, label
         # What cannot be read is refused before anything is filled in
-        registry_table(document, Path.cwd())
-
-    @property
-    def asks(self) -> bool:
-        """Whether there is anything to fill in."""
-        return bool(_open_places(self.document))
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of what the user fills in: an object with a string, number or boolean each."""
-        properties, required = {}, []
-        for name, place in _open_places(self.document).items():
-            properties[name] = _field(name, place.item)
-            if place.item.get("isRequired") is True and "default" not in properties[name]:
+        registry_table(document, Path())
+        self._document = document
+        fields, required = {}, []
+        for name, place in _places(document).items():
+            fields[name] = _field(name, place.item)
+            if place.item.get("isRequired") is True and not _default(place.item):
                 required.append(name)
-        return {"type": "object", "properties": properties, "required": required}
+        self.schema = {"type": "object", "properties": fields, "required": required}
+        """The JSON Schema of what the user fills in: an object of strings."""
+        self.asks = bool(fields)
+        """Whether there is anything to fill in."""
 
     def entry(self, values: Mapping[str, Any], *, with_marks: bool = False) -> ServerEntry:
         """Return the entry of the server with *values*, which fit `schema`.
@@ -146,53 +141,56 @@ class Way:
             with_marks: Whether a mark is in the place of each secret in *values*, to show the entry.
 
         Raises:
-            ServerError: If a value could mean something else than a value, or the URL is none.
+            ServerError: If a value could mean something else than a value.
         """
-        document = deepcopy(dict(self.document))
-        for name, place in _open_places(document).items():
-            value = values.get(name)
-            is_typed = value not in (None, "")
-            if not is_typed:
-                value = _field(name, place.item).get("default", "")
-            text = str(value)
-            if isinstance(value, bool):
-                text = text.lower()
+        document = deepcopy(dict(self._document))
+        for name, place in _places(document).items():
+            default = _default(place.item)
+            text = values.get(name) or default
             _check_value(name, text, place)
             if _is_secret(name, place.item):
                 place.item["isSecret"] = True
                 # A default of a stranger is not hidden: it could be code
-                if with_marks and is_typed:
+                if with_marks and text != default:
                     text = _HIDDEN
             place.fill(text)
         [entry] = registry_table(document, Path.cwd()).values()
-        if entry.transport != "stdio" and not entry.url.startswith(("https://", "http://")):
-            _refuse(f"The URL would be {clip(entry.url)}: expected https://... .")
+        if names_in([entry.args, entry.env, entry.url, entry.headers]):
+            _refuse(
+                "The server.json has a value that no form can ask for: it would be a variable of "
+                "this machine. Write an entry of your own for it in mcp.json."
+            )
         return entry
 
 
-def ways(document: Mapping[str, Any]) -> list[Way]:
-    """Return the ways to reach or start the server of *document*, a `server.json`; remotes come first.
+def ways(document: Mapping[str, Any]) -> dict[str, Way]:
+    """Return the ways to reach or start the server of *document*, a `server.json`, by their labels.
+
+    Remotes come first.
 
     Raises:
         ServerError: If there is none that can be used.
     """
-    usable: list[Way] = []
-    problem = ""
+    usable: dict[str, Way] = {}
+    problem = f"server.json of {clip(document.get('name'))} has no remote and no package to use."
     for key in ("remotes", "packages"):
         for each in _mappings(document, key):
-            label = str(each.get("url") or f"{each.get('registryType')}: {each.get('identifier')}")
-            label = shorten(on_one_line(label), _LONGEST)
-            if any(way.label == label for way in usable):
-                label = f"{label} ({len(usable) + 1})"
+            label = shorten(on_one_line(way_label(each)), _LONGEST)
+            while label in usable:
+                label += " (another)"
             single = {**document, "remotes": [], "packages": [], key: [each]}
             try:
-                usable.append(Way(single, label))
+                usable[label] = Way(single)
             except ServerError as error:
-                problem = problem or str(error)
+                problem = str(error)
     if not usable:
-        name = clip(document.get("name"))
-        _refuse(problem or f"server.json of {name} has no remote and no package: nothing to use.")
+        _refuse(problem)
     return usable
+
+
+def way_label(item: Mapping[str, Any]) -> str:
+    """Return what *item* is, a remote or a package: its URL, or its kind and name."""
+    return str(item.get("url") or f"{item.get('registryType')}: {item.get('identifier')}")
 
 
 def _document(config: Any) -> Mapping[str, Any] | None:
@@ -381,69 +379,58 @@ class _Place(NamedTuple):
             self.owner[:] = [each for each in self.owner if each is not self.item]
 
 
-def _open_places(document: Mapping[str, Any]) -> dict[str, _Place]:
+def _places(document: Mapping[str, Any]) -> dict[str, _Place]:
     """Return the places of *document*, a `server.json` with one way, that have no value, by name."""
-    open_places: dict[str, _Place] = {}
-    for name, place in _places(document):
-        number, unique = 1, name
-        while unique in open_places:
-            number += 1
-            unique = f"{name} ({number})"
-        open_places[unique] = place
-    return open_places
+    places: dict[str, _Place] = {}
 
+    def note(name: object, place: _Place) -> None:
+        unique = str(name)
+        # As of two arguments `--mount`
+        while unique in places:
+            unique += " (another)"
+        if place.item.get("value") is None:
+            places[unique] = place
 
-def _places(document: Mapping[str, Any]) -> Iterator[tuple[str, _Place]]:
-    """Yield the places of *document* that have no value, with their names, which may not be unique."""
-    for each in [*_mappings(document, "remotes"), *_mappings(document, "packages")]:
-        for name, variable in _variables_in(each):
-            if variable.get("value") is None:
-                yield name, _Place(variable, None, is_argument=False)
-        for key in ("runtimeArguments", "packageArguments", "environmentVariables", "headers"):
-            is_argument = key.endswith("Arguments")
-            for item in _mappings(each, key):
-                if item.get("value") is None and not (is_argument and _is_flag(item)):
-                    name = str(item.get("name") or item.get("valueHint") or "argument")
-                    yield name, _Place(item, each[key], is_argument)
+    [way] = [*_mappings(document, "remotes"), *_mappings(document, "packages")]
+    for name, variable in _variables_in(way):
+        note(name, _Place(variable, None, is_argument=False))
+    for key in ("runtimeArguments", "packageArguments", "environmentVariables", "headers"):
+        is_argument = key.endswith("Arguments")
+        for item in _mappings(way, key):
+            is_bare = _value(item, "") is None and _OPEN.isdisjoint(item)
+            # A flag is a name alone, without anything to fill in
+            if not (is_argument and is_bare):
+                name = item.get("name") or item.get("valueHint") or "argument"
+                note(name, _Place(item, way[key], is_argument))
+            if item.get("value") is not None:
                 for name, variable in _variables_in(item):
-                    if item.get("value") is not None and variable.get("value") is None:
-                        yield name, _Place(variable, None, is_argument)
-
-
-def _is_flag(argument: Mapping[str, Any]) -> bool:
-    """Tell whether *argument* is a name alone, without anything to fill in."""
-    is_bare = _OPEN.isdisjoint(argument) and argument.get("default") is None
-    return argument.get("type") == "named" and is_bare and argument.get("isRequired") is not True
+                    note(name, _Place(variable, None, is_argument))
+    return places
 
 
 def _field(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of the value of *item*, which is called *name*."""
-    field = _kind_of(item)
-    if field.get("default") in (None, ""):
-        field.pop("default", None)
+    """Return the JSON Schema of the value of *item*, which is called *name*: a string."""
+    about = str(item.get("description") or "")
+    if item.get("placeholder"):
+        about = f"{about} Example: {item['placeholder']}".strip()
+    field: dict[str, Any] = {"type": "string", "description": about}
+    if default := _default(item):
+        field["default"] = default
     choices = item.get("choices")
-    if field["type"] == "string" and isinstance(choices, list) and choices:
+    if item.get("format") == "boolean":
+        choices = ["true", "false"]
+    if isinstance(choices, list) and choices:
         field["enum"] = [str(choice) for choice in choices]
     if _is_secret(name, item):
         field["format"] = "password"
-    about = str(item.get("description") or "")
-    if item.get("placeholder"):
-        about = f"{about.rstrip('. ')}. Example: {item['placeholder']}".lstrip(". ")
-    if about:
-        field["description"] = about
     return field
 
 
-def _kind_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the type of the value of *item*, and its default, which may be None."""
+def _default(item: Mapping[str, Any]) -> str:
     default = item.get("default")
-    if item.get("format") == "number":
-        return {"type": "number", "default": number_in(str(default))}
-    if item.get("format") == "boolean":
-        return {"type": "boolean", "default": str(default).lower() == "true"}
     if default is None:
-        return {"type": "string"}
-    return {"type": "string", "default": str(default)}
+        return ""
+    return str(default)
 
 
 def _is_secret(name: str, item: Mapping[str, Any]) -> bool:
@@ -522,7 +509,10 @@ def _filled(text: str, item: Mapping[str, Any]) -> str:
         if match[1] not in known:
             return match[0]
         variable = _upper(match[1])
-        return _value(known[match[1]], variable) or f"${{{variable}:-}}"
+        value = _value(known[match[1]], variable)
+        if value is None:
+            return f"${{{variable}:-}}"
+        return value
 
     return _VARIABLE.sub(reference, text)
 

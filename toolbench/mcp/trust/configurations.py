@@ -318,13 +318,13 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     )
 
 
-def connection_question(name: str, entry: ServerEntry, head: str) -> Question:
+def connection_question(name: str, entry: ServerEntry, source: str) -> Question:
     """Return the question whether to connect *name* by *entry*, which shows all that it runs or sends.
 
     Args:
         name: The name of the server.
         entry: The entry. A secret that its names do not tell must be a mark already.
-        head: The first line of the question: where the entry is from.
+        source: What it is and where it is from, on one line.
 
     Raises:
         ConsentError: If it has a secret that can be neither shown nor hidden.
@@ -337,7 +337,7 @@ def connection_question(name: str, entry: ServerEntry, head: str) -> Question:
             "nor hidden. Write an entry of your own for it in mcp.json."
         )
         raise ConsentError(msg)
-    lines = [head, *content.lines]
+    lines = [f"{name}: {source}", *content.lines]
     shown, whole = _below_first(map(_cut, lines)), _below_first(lines)
     if shown == whole:
         whole = ""
