@@ -11,6 +11,7 @@ from toolbench.agent.context import Turn, text_of
 from toolbench.errors import ModelError
 from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Model, Usage, as_model
+from toolbench.llm.models.tracing import answer_of
 from toolbench.runs.control import Cancellable
 
 _INSTRUCTIONS = (
@@ -122,7 +123,7 @@ class LLMSummarizingCondenser:
             system_message(_INSTRUCTIONS, provider),
             user_message(text, provider),
         ]
-        answer = chosen.complete(request, (), cancel=cancel)
+        answer = answer_of(chosen, request, cancel=cancel)
         if not answer.text.strip():
             msg = f"{chosen.name} gave no summary of the older part of the conversation."
             raise ModelError(msg)

@@ -46,6 +46,7 @@ from toolbench.errors import ToolbenchError
 from toolbench.llm.models import Usage
 from toolbench.redaction.known import SecretValue
 from toolbench.redaction.redactor import Redactor
+from toolbench.tracing import tracing
 from toolbench.wording import counted
 
 _LEFT = "The call was not run: the user ended the conversation."
@@ -184,7 +185,8 @@ class Conversation:
             "answered" (text without calls), "finished", "max_steps", "max_cost", "repeated" (the
             third same call in a row), "paused" or "error".
         """
-        with self._at_work() as agent_state:
+        attributes = {"gen_ai.operation.name": "invoke_agent"}
+        with self._at_work() as agent_state, tracing.span("invoke_agent", attributes):
             place, steps = len(agent_state.log), 0
             try:
                 agent_state.repeats.clear()

@@ -32,6 +32,7 @@ from toolbench.llm.calls.written_calls import unread_call, without_unread
 from toolbench.llm.message import Provider
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.model import Chunk, OnChunk, as_answer, with_message, writes_calls
+from toolbench.llm.models.tracing import answer_of
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.exception_text import sentence_of
@@ -272,8 +273,13 @@ class Sender:
             messages, tools = self._context.messages, self.offered
             self._note_sent(messages, tools)
             began, self.asked = monotonic(), time()
-            answer = self.model.complete(
-                list(messages), tools, on_chunk=self._pass_piece, cancel=token
+            answer = answer_of(
+                self.model,
+                list(messages),
+                tools,
+                on_chunk=self._pass_piece,
+                cancel=token,
+                redactor=self._redactor,
             )
             seconds = monotonic() - began
             self._has_answered = True

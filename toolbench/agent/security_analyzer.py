@@ -13,6 +13,7 @@ from toolbench.core.security import SecurityRisk
 from toolbench.errors import ModelError
 from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Model, Usage, as_model
+from toolbench.llm.models.tracing import answer_of
 from toolbench.runs.control import Cancellable
 from toolbench.values import clip
 
@@ -121,7 +122,7 @@ class LLMSecurityAnalyzer:
             system_message(_INSTRUCTIONS, provider),
             user_message(_text_of(event), provider),
         ]
-        answer = self._model.complete(request, (), cancel=cancel)
+        answer = answer_of(self._model, request, cancel=cancel)
         spend(answer.usage)
         words = re.findall(r"[A-Z]+", answer.text.upper())
         ratings = {SecurityRisk.__members__.get(word) for word in words} - {None}

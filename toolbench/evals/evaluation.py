@@ -58,6 +58,8 @@ from toolbench.llm.models import (
     as_model,
 )
 from toolbench.llm.models.model import offered
+from toolbench.llm.models.tracing import answer_of
+from toolbench.tracing import tracing
 from toolbench.values import clip
 from toolbench.wording import counted
 
@@ -221,10 +223,15 @@ def _ask(
     messages: Sequence[Json],
     tools: Sequence[Json],
     cancel_token: CancelToken | None = None,
+    carrier: Mapping[str, str] | None = None,
 ) -> tuple[Answer, float]:
-    """Ask *model* for one answer, here or in an executor's worker; return it with the seconds it took."""
+    """Ask *model* for one answer, here or in an executor's worker; return it with the seconds it took.
+
+    *carrier* is the trace context of the trial.
+    """
     began = perf_counter()
-    answer = model.complete(messages, tools, cancel=cancel_token)
+    with tracing.continued(carrier or {}):
+        answer = answer_of(model, messages, tools, cancel=cancel_token)
     return answer, perf_counter() - began
 
 
@@ -259,6 +266,8 @@ class _Evaluation:
         self._open: dict[Task, list[ToolCall]] = {}
         self._runner = CallRunner()
         self._token = CancelToken()
+        # The spans of the trials that are not over, if a tracer is configured
+        self._spans: dict[Task, Any] = {}
 
     # --- the plan ------------------------------------------------------------------
 
@@ -373,7 +382,12 @@ class _Evaluation:
         if self._saved is not None and not is_lost:
             self._saved.add(task, scored)
         self._trials[task] = _lightened(scored.trial)
-        self._run_calls(task, scored.calls)
+        span = self._spans.pop(task, None)
+        try:
+            with tracing.use(span):
+                self._run_calls(task, scored.calls)
+        finally:
+            _end_span(span, scored.trial)
         return self._trials[task]
 
     def _most_calls(self, task: Task) -> int:
@@ -447,7 +461,10 @@ class _Evaluation:
         # A model may change what it gets
         tools = deepcopy(self._offered[name])
         is_near = token is not None
-        return submitted(executor, _ask, model, messages, tools, token, is_near=is_near)
+        attributes = {"toolbench.case": self._cases[place].name or "", "gen_ai.request.model": name}
+        span = self._spans[task] = tracing.begin("trial", attributes, kind="INTERNAL")
+        carrier = tracing.carrier(span)
+        return submitted(executor, _ask, model, messages, tools, token, carrier, is_near=is_near)
 
     # --- a trial -------------------------------------------------------------------
 
@@ -462,6 +479,17 @@ class _Evaluation:
             case=self._cases[place],
             repeat=repeat,
         )
+
+
+def _end_span(span: Any, trial: Trial) -> None:
+    """End the *span* of *trial*, which says whether it passed."""
+    attributes: dict[str, Any] = {}
+    if trial.passed is not None:
+        attributes["toolbench.trial.passed"] = trial.passed
+    error = ""
+    if trial.error is not None:
+        error = "no_answer"
+    tracing.end(span, attributes, error=error)
 
 
 def _lightened(trial: Trial) -> Trial:

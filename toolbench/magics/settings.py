@@ -4,12 +4,13 @@ import math
 from typing import Any
 from urllib.parse import urlsplit
 
-from traitlets import Enum, Float, Int, TraitError, Unicode, observe, validate
+from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 from traitlets.config import Configurable
 
 from toolbench.display.render import measures
 from toolbench.runs.control import limits
 from toolbench.runs.policy import policy
+from toolbench.tracing import tracing
 from toolbench.values import clip
 
 _ALL = ("allow", "ask", "deny")
@@ -60,13 +61,19 @@ class Toolbench(Configurable):
         "https://registry.modelcontextprotocol.io",
         help="The MCP registry that %mcp registry and %mcp connect --registry ask: its URL.",
     ).tag(config=True)
+    trace_content = Bool(
+        None,
+        allow_none=True,
+        help="Whether OpenTelemetry's spans have arguments, results and messages, without known secrets. "
+        "None: what OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says.",
+    ).tag(config=True)
     width = Int(
         measures.width, min=_NARROWEST, help="Characters per line of tables and panels."
     ).tag(config=True)
 
     def reset(self) -> None:
         """Forget what holds for this process beside the policy, whose rules stay."""
-        self.timeout = None
+        self.timeout = self.trace_content = None
         self.width = Toolbench.width.default_value
 
     @validate("timeout", "connect_timeout")
@@ -93,6 +100,10 @@ class Toolbench(Configurable):
     @observe("timeout")
     def _set_timeout(self, change: Any) -> None:
         limits.seconds = change["new"]
+
+    @observe("trace_content")
+    def _set_trace_content(self, change: Any) -> None:
+        tracing.content = change["new"]
 
     @observe("width")
     def _set_width(self, change: Any) -> None:

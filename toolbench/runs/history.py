@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count, islice, pairwise
+from os import PathLike
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -29,7 +30,7 @@ from toolbench.display.render import bundle, to_text
 from toolbench.display.tables import listing_html
 from toolbench.display.timeline import Span, Timeline
 from toolbench.errors import ToolbenchError
-from toolbench.files import open_unlinked
+from toolbench.files import open_unlinked, write_named
 from toolbench.runs.questions import Answer, Wait
 from toolbench.runs.record import SESSION, RunRecord, is_lost, recorded_in
 from toolbench.runs.run import Run, numbers
@@ -361,6 +362,28 @@ class RunHistory(Sequence[RunRecord]):
     def to_json(self) -> str:
         """Return all records as a JSON array."""
         return json.dumps([record.to_dict() for record in self])
+
+    def to_otlp(
+        self, path: str | PathLike[str], *, content: bool = False, overwrite: bool = False
+    ) -> Path:
+        """Write all records to a file as OpenTelemetry spans, in OTLP's JSON; return its path.
+
+        Nothing has to be installed or configured. A receiver takes the file as it is: `curl -d @runs.json
+        -H 'content-type: application/json' http://localhost:4318/v1/traces`.
+
+        Args:
+            path: The file.
+            content: Also write arguments, results and questions, with a mark in place of each known secret.
+            overwrite: Replace a file that has other content.
+
+        Raises:
+            FileError: If the file exists with other content, or cannot be written.
+        """
+        from toolbench.runs.otlp import otlp_of  # noqa: PLC0415 - few sessions write such a file
+
+        return write_named(
+            Path(path), json.dumps(otlp_of(self, content=content)), overwrite=overwrite
+        )
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, and more.

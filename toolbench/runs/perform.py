@@ -40,6 +40,7 @@ from toolbench.runs.exception_text import (
     traceback_of,
 )
 from toolbench.runs.history import history as history
+from toolbench.runs.otlp import attributes_of, begun_attributes, error_of
 from toolbench.runs.page import in_loop, outcome_of, stop_after
 from toolbench.runs.policy import Refusal, has_changed, policy
 from toolbench.runs.record import RunRecord, sent_by
@@ -51,6 +52,7 @@ from toolbench.runs.unfinished_observation import (
     partial_result,
 )
 from toolbench.threads import have_threads
+from toolbench.tracing import tracing
 
 
 def run_tool(
@@ -184,9 +186,11 @@ def perform(
     __tracebackhide__ = True
     replaced: Exception | None = None
     run.begin()
+    name = run.tool.name
+    span = tracing.begin(f"execute_tool {name}", begun_attributes(name), kind="INTERNAL")
     try:
         history().begun(run)
-        with _current(run, limits.seconds_of(run, timeout)):
+        with tracing.use(span), _current(run, limits.seconds_of(run, timeout)):
             run.control.work.carry_out(partial(_carry_out, run, work, confirm=confirm))
     except BaseException as error:
         # Any error becomes an observation
@@ -200,17 +204,21 @@ def perform(
                 run.output.flush()
         finally:
             # Even if the screen is closed, or an interrupt comes while it is written to
-            _end(run)
+            _end(run, span)
     if replaced is not None:
         # Outside `except`, so that *error* is not its context
         raise replaced
     return run.outcome
 
 
-def _end(run: Run) -> None:
-    """Record *run*, and let those who wait for it go on."""
+def _end(run: Run, span: Any) -> None:
+    """Record *run*, end its *span*, and let those who wait for it go on."""
     try:
-        _record(run)
+        record = _record(run)
+        if span is not None and record is not None:
+            error, message = error_of(record)
+            attributes = attributes_of(record, content=tracing.wants_content)
+            tracing.end(span, attributes, error=error, message=message)
     finally:
         history().ended(run)
         run.done.set()
@@ -218,16 +226,19 @@ def _end(run: Run) -> None:
         run.progress_view.erase()
 
 
-def _record(run: Run) -> None:
-    """Add *run* to the history; only warn if there is too little memory for the record."""
+def _record(run: Run) -> RunRecord | None:
+    """Add *run* to the history, and return its record; only warn if there is too little memory for it."""
     try:
-        history().add(RunRecord.of(run))
+        record = RunRecord.of(run)
+        history().add(record)
     except BaseException as error:
         # Missing memory must not hide the run's result
         if not is_lack_of_memory(error):
             raise
         msg = f"Run {run.id} of {run.tool.name} is not in the history: {sentence_of(error)}"
         warn(msg, RuntimeWarning, stacklevel=2)
+        return None
+    return record
 
 
 def _without_secrets(run: Run, error: BaseException) -> Exception | None:

@@ -44,7 +44,7 @@ from toolbench.redaction import MARK
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.kernel import running_shell
 from toolbench.runs.questions import Answer, Wait
-from toolbench.runs.run import Run, Source, run_here
+from toolbench.runs.run import Run, Source, ancestors_of, run_here
 from toolbench.runs.unfinished_observation import UnfinishedObservation
 from toolbench.values import NOT_KEPT, as_sent, is_json, is_readable, key_text, plain, text_of
 from toolbench.wording import counted, time_taken
@@ -413,6 +413,8 @@ class RunRecord:
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The arguments that were sent as Python objects, without those that hold a secret; they stay in
     this process, for `rerun`."""
+    ancestors: tuple[int, ...] = field(default=(), compare=False)
+    """The numbers of the runs that this one was a part of, the outermost first; unknown for a record of a file."""
     session: str = SESSION
     """The id of the session of the run."""
     size: int = field(default=0, compare=False)
@@ -451,6 +453,7 @@ class RunRecord:
             unanswered=len(run.dialogue.unanswered),
             lost=tuple(name for name in kept.arguments if name in kept.lost),
             objects=kept.objects,
+            ancestors=tuple(each.id for each in ancestors_of(run)),
             size=size,
         )
 

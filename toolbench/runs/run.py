@@ -410,6 +410,15 @@ class Run:
         return f"<Run {self.id} of {self.tool.name}: {self.state}>"
 
 
+def ancestors_of(run: Run) -> list[Run]:
+    """Return the runs that *run* is a part of, the outermost first."""
+    ancestors = list[Run]()
+    while run.parent is not None:
+        run = run.parent
+        ancestors.insert(0, run)
+    return ancestors
+
+
 def run_here(
     tool: ToolDefinition[Any, Any],
     call: Any,

@@ -1,0 +1,123 @@
+"""Runs as OpenTelemetry spans: the attributes of a live span, and a file that any receiver of OTLP reads.
+
+Source: GenAI semantic conventions v0.1.0, `execute_tool`; OTLP 1.5, JSON encoding.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from toolbench._version import __version__
+from toolbench.runs.record import RunRecord, state_words
+from toolbench.tracing import SCOPE
+
+_INTERNAL, _ERROR = 1, 2
+# Digits: of a trace, and of a span
+_TRACE, _SPAN = 32, 16
+_BILLION = 1_000_000_000
+
+
+def begun_attributes(tool: str) -> dict[str, Any]:
+    """Return the attributes of a run of *tool* that has begun: samplers choose by them."""
+    return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+
+
+def attributes_of(record: RunRecord, *, content: bool) -> dict[str, Any]:
+    """Return the attributes of the run of *record*; with *content*, also its arguments and its result."""
+    attributes = begun_attributes(record.tool) | {
+        "gen_ai.tool.type": "function",
+        "toolbench.run.id": record.id,
+        "toolbench.run.state": record.state,
+        "toolbench.run.source": record.source,
+        "toolbench.run.waited": round(record.waited, 6),
+    }
+    if record.definition is not None and record.definition.description:
+        attributes["gen_ai.tool.description"] = record.definition.description
+    if record.address is not None and record.address.server:
+        attributes["toolbench.server"] = record.address.server
+    if content:
+        arguments = json.dumps(dict(record.arguments), ensure_ascii=False, default=str)
+        attributes["gen_ai.tool.call.arguments"] = arguments
+        attributes["gen_ai.tool.call.result"] = record.observation.text
+    return attributes
+
+
+def error_of(record: RunRecord) -> tuple[str, str]:
+    """Return the class of the error of a run and a sentence without content; empty if it succeeded."""
+    if record.state == "ok":
+        return "", ""
+    if record.refused:
+        return "invalid_arguments", "The arguments do not fit."
+    if record.state == "error":
+        return "tool_error", "The tool answered with an error."
+    return record.state, f"The run was {state_words(record.state)}."
+
+
+def otlp_of(records: Iterable[RunRecord], *, content: bool) -> dict[str, Any]:
+    """Return *records* as an `ExportTraceServiceRequest` in JSON: a span a run, an event a question.
+
+    The ids are made from session and number of a run, so that a receiver that gets it twice knows it.
+    """
+    spans = [_span(record, content=content) for record in records]
+    scope = {"scope": {"name": SCOPE, "version": __version__}, "spans": spans}
+    resource = {"attributes": _pairs({"service.name": SCOPE})}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
+
+
+def _span(record: RunRecord, *, content: bool) -> dict[str, Any]:
+    began = record.started.timestamp()
+    session, number = record.key
+    top = number
+    if record.ancestors:
+        top = record.ancestors[0]
+    span: dict[str, Any] = {
+        "traceId": _digits(session, "trace", top)[:_TRACE],
+        "spanId": _digits(session, "span", number)[:_SPAN],
+        "name": f"execute_tool {record.tool}",
+        "kind": _INTERNAL,
+        "startTimeUnixNano": _nanoseconds(began),
+        "endTimeUnixNano": _nanoseconds(began + record.seconds + record.waited),
+        "attributes": _pairs(attributes_of(record, content=content)),
+        "status": {},
+    }
+    if record.ancestors:
+        span["parentSpanId"] = _digits(session, "span", record.ancestors[-1])[:_SPAN]
+    events = []
+    for wait in record.waits:
+        details: dict[str, Any] = {"toolbench.is_consent": wait.is_consent}
+        if wait.ended is not None:
+            details["toolbench.seconds"] = round(wait.ended - wait.began, 6)
+        if content:
+            details["toolbench.question"] = wait.question
+        time = _nanoseconds(wait.began)
+        events.append({"timeUnixNano": time, "name": "question", "attributes": _pairs(details)})
+    span["events"] = events
+    error, message = error_of(record)
+    if error:
+        span["attributes"] += _pairs({"error.type": error})
+        span["status"] = {"code": _ERROR, "message": message}
+    return span
+
+
+def _digits(session: str, kind: str, number: int) -> str:
+    return sha256(f"{session} {kind} {number}".encode()).hexdigest()
+
+
+def _nanoseconds(seconds: float) -> str:
+    return str(int(seconds * _BILLION))
+
+
+def _pairs(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    pairs = []
+    for key, value in attributes.items():
+        if isinstance(value, bool):
+            written: dict[str, Any] = {"boolValue": value}
+        elif isinstance(value, int):
+            written = {"intValue": str(value)}
+        elif isinstance(value, float):
+            written = {"doubleValue": value}
+        else:
+            written = {"stringValue": str(value)}
+        pairs.append({"key": key, "value": written})
+    return pairs

@@ -1,0 +1,118 @@
+"""OpenTelemetry spans, if the user has configured a tracer.
+
+Names and attributes are those of the GenAI semantic conventions v0.1.0
+(https://github.com/open-telemetry/semantic-conventions-genai). OpenTelemetry is never imported from here:
+who has configured a tracer has imported it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any, Literal
+
+from toolbench._version import __version__
+
+SCOPE = "toolbench"
+"""The name of the instrumentation scope of all spans."""
+Attributes = Mapping[str, str | int | float | bool | list[str]]
+# Set for all GenAI instrumentations of a process; `EVENT_ONLY` wants none on spans
+_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_YES = ("true", "span_only", "span_and_event")
+
+
+class Tracing:
+    """Makes the spans of this process; without a configured tracer it does nothing."""
+
+    def __init__(self) -> None:
+        """Leave arguments, results and messages out of spans, unless the environment asks for them."""
+        self.content: bool | None = None
+        """Whether spans have arguments, results and messages; None: what the environment says."""
+        # The provider of the tracer, and the tracer: it takes 7 µs to make
+        self._tracer: tuple[Any, Any] = None, None
+
+    @property
+    def wants_content(self) -> bool:
+        """Whether spans have arguments, results and messages, without known secrets."""
+        if self.content is None:
+            return os.environ.get(_CAPTURE, "").lower() in _YES
+        return self.content
+
+    def begin(
+        self, name: str, attributes: Attributes, *, kind: Literal["INTERNAL", "CLIENT"]
+    ) -> Any:
+        """Return a new span, a child of the current one; None if no tracer is configured.
+
+        It does not become the current span: see `use`.
+        """
+        api = sys.modules.get("opentelemetry.trace")
+        if api is None:
+            return None
+        provider = api.get_tracer_provider()
+        # It stands for one that may be configured later
+        if isinstance(provider, api.ProxyTracerProvider):
+            return None
+        known, tracer = self._tracer
+        if known is not provider:
+            tracer = provider.get_tracer(SCOPE, __version__)
+            self._tracer = provider, tracer
+        return tracer.start_span(name, kind=api.SpanKind[kind], attributes=attributes)
+
+    def use(self, span: Any) -> Any:
+        """Make a `with` block in which *span* is the current span; it is not ended. None is taken too."""
+        if span is None:
+            return nullcontext()
+        return sys.modules["opentelemetry.trace"].use_span(
+            span, record_exception=False, set_status_on_exception=False
+        )
+
+    def end(self, span: Any, attributes: Attributes, *, error: str = "", message: str = "") -> None:
+        """End *span* with *attributes*; *error* is the class of the error, if it failed."""
+        if span is None:
+            return
+        span.set_attributes(attributes)
+        if error:
+            api = sys.modules["opentelemetry.trace"]
+            span.set_attribute("error.type", error)
+            span.set_status(api.StatusCode.ERROR, message or None)
+        span.end()
+
+    def carrier(self, span: Any) -> dict[str, str]:
+        """Return *span* as W3C trace context, for `continued` in another thread or process."""
+        carrier = dict[str, str]()
+        if span is not None:
+            with self.use(span):
+                sys.modules["opentelemetry.propagate"].inject(carrier)
+        return carrier
+
+    @contextmanager
+    def span(self, name: str, attributes: Attributes) -> Iterator[None]:
+        """In the `with` block, a new span is the current one; an error that leaves the block is its error."""
+        span, error = self.begin(name, attributes, kind="INTERNAL"), ""
+        try:
+            with self.use(span):
+                yield
+        except BaseException as raised:
+            error = type(raised).__name__
+            raise
+        finally:
+            self.end(span, {}, error=error)
+
+    @contextmanager
+    def continued(self, carrier: Mapping[str, str]) -> Iterator[None]:
+        """In the `with` block, the span of *carrier* is the current one."""
+        context, propagate = map(
+            sys.modules.get, ("opentelemetry.context", "opentelemetry.propagate")
+        )
+        if not carrier or context is None or propagate is None:
+            yield
+            return
+        token = context.attach(propagate.extract(carrier))
+        try:
+            yield
+        finally:
+            context.detach(token)
+
+
+tracing = Tracing()
+"""The spans of this process."""
