@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from toolbench.evals.intervals import Rate as Rate
     from toolbench.evals.match import ExpectedCall as ExpectedCall
     from toolbench.evals.report import EvalReport as EvalReport
+    from toolbench.evals.score import Score as Score
     from toolbench.evals.sweep_report import SweepReport as SweepReport
     from toolbench.evals.sweeps import sweep as sweep
     from toolbench.evals.trial import Trial as Trial

@@ -14,9 +14,11 @@ from toolbench.display.caps import shorten, text_line
 from toolbench.display.render import to_text
 from toolbench.evals.budget import Estimate
 from toolbench.evals.compare import Comparison, compared
+from toolbench.evals.intervals import Rate
 from toolbench.evals.junit import case_of_trial, junit_xml
 from toolbench.evals.report_html import report_html
 from toolbench.evals.report_parts import ReportEntries, page, written
+from toolbench.evals.score import Score, score_of
 from toolbench.evals.summary import Confusion, Summary
 from toolbench.evals.trial import Trial, by_model
 from toolbench.llm.lint import Finding, lint_tools
@@ -122,6 +124,18 @@ class EvalReport(ReportEntries[Trial]):
     def has_passed(self) -> bool:
         """Whether all planned answers exist and are as expected."""
         return not (self.failures or self.errors) and len(self) == self.planned
+
+    def score(self, name: str = "") -> Score:
+        """Return how many of the planned answers are as expected, with a line for a sheet.
+
+        An answer that did not come counts as not right.
+
+        Args:
+            name: Whose score it is; the first cell of the line.
+        """
+        right = sum(trial.passed is True for trial in self)
+        cases = {id(trial.case): trial.case for trial in self}.values()
+        return score_of(Rate(right, self.planned), name=name, models=self.models, cases=cases)
 
     def compare(self, earlier: "EvalReport") -> Comparison:
         """Compare this report with *earlier*: the cases that changed, and a significance test.

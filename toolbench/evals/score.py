@@ -1,0 +1,55 @@
+"""The score of an evaluation: a number, and a line for a sheet."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from toolbench.display.escape import on_one_line
+from toolbench.evals.case import Case
+from toolbench.evals.intervals import Rate
+
+# A cell that begins with one of these is a formula in Excel, LibreOffice and Google Sheets
+_FORMULA = ("=", "+", "-", "@")
+# Hexadecimal digits of a code: enough to tell the cases of one class apart
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of the planned answers are as expected, for a list or a sheet."""
+
+    rate: Rate
+    """The right answers of the planned ones: `rate.hits` of `rate.total`."""
+    code: str
+    """Six characters that are the same for all who answered the same cases."""
+    line: str
+    """Name, right, planned, models and code, with a tab between them, as a sheet takes them."""
+
+    def __repr__(self) -> str:
+        return f"{self.rate}\n{self.line}"
+
+
+def score_of(rate: Rate, *, name: str, models: Iterable[str], cases: Iterable[Case]) -> Score:
+    """Return the score of *name*, for whom *models* have answered *cases*."""
+    code = _code(cases)
+    facts = [name, str(rate.hits), str(rate.total), ", ".join(models), code]
+    return Score(rate, code, "\t".join(_cell(fact) for fact in facts))
+
+
+def _code(cases: Iterable[Case]) -> str:
+    """Return the code of *cases*; their order and names do not count."""
+    texts = []
+    for case in cases:
+        data = case.to_dict()
+        data.pop("name", None)
+        texts.append(json.dumps(data, sort_keys=True))
+    return sha256("\n".join(sorted(texts)).encode()).hexdigest()[:_DIGITS]
+
+
+def _cell(text: str) -> str:
+    """Return *text* as one cell, which is no formula."""
+    line = on_one_line(text)
+    if line.startswith(_FORMULA):
+        return f"'{line}"
+    return line
