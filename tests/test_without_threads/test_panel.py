@@ -109,6 +109,8 @@ def test_user_is_the_model():
     panel = ConversationPanel(conversation)
     for name in ("Step", "Run to the end"):
         click(named(panel, name))
+    panel.refresh()
+    assert "is sent next" not in page(panel)
     named(panel, "Tool you call").value = "halve"
     named(panel, "total").value = "9"
     click(named(panel, "Answer for the model"))

@@ -119,16 +119,24 @@ class SentRequest:
         Args:
             exact: Whether to show the exact request too, which is long.
         """
-        message_rows = []
+        rows = []
         for message, tokens in zip(self.messages, self.message_tokens, strict=True):
-            message_rows.append((str(message.get("role", "?")), text_of(message), tokens))
-        tool_rows = []
-        for (name, tokens), tool in zip(self.tool_tokens.items(), self.tools, strict=False):
-            tool_rows.append((name, str(_function(tool).get("description", "")), tokens))
-        html = _table("Message", message_rows) + _table("Tool", tool_rows)
+            rows.append((str(message.get("role", "?")), text_of(message), tokens))
+        html = Html(_table("Message", rows) + self.tools_html())
         if exact:
-            html += fold("The exact request", self._exact_html())
+            html = Html(html + self.exact_html())
         return Html(f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}">{html}</div>')
+
+    def tools_html(self) -> Html:
+        """Return a table of the tools."""
+        rows = []
+        for (name, tokens), tool in zip(self.tool_tokens.items(), self.tools, strict=False):
+            rows.append((name, str(_function(tool).get("description", "")), tokens))
+        return _table("Tool", rows)
+
+    def exact_html(self) -> Html:
+        """Return the exact request, which is long, folded."""
+        return fold("The exact request", self._exact_html())
 
     def _exact_html(self) -> Html:
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1, default=str)

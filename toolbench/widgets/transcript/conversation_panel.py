@@ -79,7 +79,7 @@ class ConversationPanel(LiveView):
         self._stopping = CancelToken()
         self._is_closed = False
         self._streamed, self._due = StreamedText(), 0.0
-        self._state = -1, False, frozenset[int]()
+        self._state = -1, False, frozenset[int](), False
         self._calls: dict[int, WaitingCall] = {}
         self._variables = variables or Variables()
         self._rows = Rows(conversation, parts, self._variables, self.fork)
@@ -272,7 +272,8 @@ class ConversationPanel(LiveView):
             self._stop.disabled = not is_busy
             events = self._log.after(0)
             asking = self._conversation.calls.asking
-            state = len(events), is_busy, asking
+            is_answering = bool(self._request.widget.children)
+            state = len(events), is_busy, asking, is_answering
             if len(events) != self._state[0] or not is_busy:
                 self._streamed.clear()
             self._show_stream()
@@ -284,7 +285,7 @@ class ConversationPanel(LiveView):
             waiting: Sequence[ActionEvent] = ()
             if not is_busy:
                 waiting = self._conversation.pending
-                self._show_foot()
+            self._show_foot(is_sent=is_busy or is_answering)
             self._rows.show(events, steps, {call.id for call in waiting}, asking)
             self._show_waiting(waiting, call_numbers(events))
 
@@ -335,7 +336,11 @@ class ConversationPanel(LiveView):
         answer: Any = next((masked(e, masking) for e in answers), None)
         return call_html(shown, answer, number=call_numbers(events)[shown.id])
 
-    def _show_foot(self) -> None:
+    def _show_foot(self, *, is_sent: bool) -> None:
+        """Show the next request, unless one *is_sent* already: a user who is the model has it above."""
+        if is_sent:
+            put(self._foot, Html(""))
+            return
         request = self._conversation.next_request
         title = f"What the model is sent next: {request.summary}"
         content = self._conversation.known_secrets.html(request.to_html())

@@ -17,7 +17,7 @@ from toolbench.agent.transcript import masked
 from toolbench.core.declarations import Effect
 from toolbench.core.schema import Observation
 from toolbench.core.tool import ToolDefinition, hooks
-from toolbench.display.css import CODE_FONT, REMARK
+from toolbench.display.css import CODE_FONT, REMARK, TEXT_COLOR, TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html, escape
 from toolbench.display.markdown import markdown_html
 from toolbench.display.page import badge, notice, short
@@ -331,10 +331,12 @@ class _RequestView:
         self._text = parts.make(w.Textarea, "toolbench-prose", description="What you say")
         self._fields, self._notice = parts.column(), parts.html()
         send = parts.button("Answer for the model", self._send, look="primary")
-        self.widgets = [parts.html(_request_html(request))]
+        sent = SentRequest(request.messages, request.tools, "you", request.provider)
+        self.widgets = [parts.html(_request_html(sent))]
         if request.tool_names:
             self.widgets.append(self._tool)
-        self.widgets += [self._fields, self._text, self._notice, parts.row(send)]
+        exact = parts.html(sent.exact_html())
+        self.widgets += [self._fields, self._text, self._notice, parts.row(send), exact]
 
     def close(self) -> None:
         for form in self._forms.values():
@@ -364,15 +366,17 @@ class _RequestView:
             settle(self.answer, self.request.answer(text, [call]))
 
 
-def _request_html(request: PersonRequest) -> Html:
-    """Return the request that a model would get: the messages, and after a click the rest."""
-    messages = "".join(_message_html(message) for message in request.messages)
-    sent = SentRequest(request.messages, request.tools, "you", request.provider)
+def _request_html(sent: SentRequest) -> Html:
+    """Return what a model would get, as far as it chooses by it: the messages and the tools."""
+    messages = "".join(_message_html(message) for message in sent.messages)
+    # A third of the window: at 160 % the fields below are in sight too
+    height = "max-height:min(22em, 33vh);overflow:auto"
     return Html(
         f'<div role="group" aria-label="What the model is sent"><div style="{REMARK}">You are the '
         f"model. This is all that it is sent: {escape(sent.summary)}.</div>"
-        f'<div tabindex="0" style="max-height:22em;overflow:auto">{messages}</div>'
-        f"{sent.to_html()}</div>"
+        f'<div tabindex="0" style="{height}">{messages}</div>'
+        f'<div {NO_MATHS} style="{TEXT_FONT};{TEXT_COLOR}">{sent.tools_html()}</div>'
+        "</div>"
     )
 
 
