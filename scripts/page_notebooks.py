@@ -13,6 +13,7 @@ IN_PAGE = (
     "03_inside_a_tool_call",
     "06_a_model_at_the_bench",
     "07_evals",
+    "08_choose_and_be_chosen",
 )
 """The notebooks that JupyterLite has; the others need servers, processes or a disk."""
 TAG = "not-in-a-page"

@@ -126,7 +126,7 @@ NOTEBOOKS = {
     ),
     "03_inside_a_tool_call": ("Postage", {"grams": "20"}, "Postage: 125 cents."),
 }
-ALL = (*NOTEBOOKS, "06_a_model_at_the_bench", "07_evals")
+ALL = (*NOTEBOOKS, "06_a_model_at_the_bench", "07_evals", "08_choose_and_be_chosen")
 
 
 @pytest.mark.parametrize("name", ALL)
