@@ -9,7 +9,9 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from typing import Any, Literal
+from warnings import warn
 
 from toolbench._version import __version__
 
@@ -39,15 +41,29 @@ class Tracing:
         return self.content
 
     def begin(
-        self, name: str, attributes: Attributes, *, kind: Literal["INTERNAL", "CLIENT"]
+        self,
+        name: str,
+        attributes: Attributes,
+        *,
+        kind: Literal["INTERNAL", "CLIENT"],
+        around: Any = None,
     ) -> Any:
         """Return a new span, a child of the current one; None if no tracer is configured.
 
-        It does not become the current span: see `use`.
+        It does not become the current span: see `use`. Where no span is current, as in a thread that
+        a tool has started, it is a child of the span *around*, if that is not None.
         """
         api = sys.modules.get("opentelemetry.trace")
-        if api is None:
+        # Another thread may import it just now
+        if not hasattr(api, "get_tracer_provider"):
             return None
+        try:
+            return self._begun(api, name, attributes, kind, around)
+        except Exception as error:  # noqa: BLE001 - a sampler may be a user's code, and a run goes on without it
+            _warn_of(name, error)
+            return None
+
+    def _begun(self, api: Any, name: str, attributes: Attributes, kind: str, around: Any) -> Any:
         provider = api.get_tracer_provider()
         # It stands for one that may be configured later
         if isinstance(provider, api.ProxyTracerProvider):
@@ -56,7 +72,12 @@ class Tracing:
         if known is not provider:
             tracer = provider.get_tracer(SCOPE, __version__)
             self._tracer = provider, tracer
-        return tracer.start_span(name, kind=api.SpanKind[kind], attributes=attributes)
+        context = None
+        if around is not None and not api.get_current_span().get_span_context().is_valid:
+            context = api.set_span_in_context(around)
+        return tracer.start_span(
+            name, context=context, kind=api.SpanKind[kind], attributes=attributes
+        )
 
     def use(self, span: Any) -> Any:
         """Make a `with` block in which *span* is the current span; it is not ended. None is taken too."""
@@ -70,19 +91,23 @@ class Tracing:
         """End *span* with *attributes*; *error* is the class of the error, if it failed."""
         if span is None:
             return
-        span.set_attributes(attributes)
-        if error:
-            api = sys.modules["opentelemetry.trace"]
-            span.set_attribute("error.type", error)
-            span.set_status(api.StatusCode.ERROR, message or None)
-        span.end()
+        try:
+            span.set_attributes(attributes)
+            if error:
+                api = sys.modules["opentelemetry.trace"]
+                span.set_attribute("error.type", error)
+                span.set_status(api.StatusCode.ERROR, message or None)
+            span.end()
+        except Exception as raised:  # noqa: BLE001 - a processor may be a user's code, as in `begin`
+            _warn_of("this run", raised)
 
     def carrier(self, span: Any) -> dict[str, str]:
         """Return *span* as W3C trace context, for `continued` in another thread or process."""
         carrier = dict[str, str]()
         if span is not None:
             with self.use(span):
-                sys.modules["opentelemetry.propagate"].inject(carrier)
+                # Who configures a tracer may have imported no more than that
+                import_module("opentelemetry.propagate").inject(carrier)
         return carrier
 
     @contextmanager
@@ -112,6 +137,11 @@ class Tracing:
             yield
         finally:
             context.detach(token)
+
+
+def _warn_of(name: str, error: Exception) -> None:
+    msg = f"OpenTelemetry made no span of {name}: {type(error).__name__}: {error}"
+    warn(msg, RuntimeWarning, stacklevel=3)
 
 
 tracing = Tracing()

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from threading import Thread
 
 import pytest
 from fastmcp import FastMCP
 from opentelemetry import trace
+from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.trace import StatusCode
 from patience import eventually
 from pydantic import SecretStr
@@ -47,6 +49,15 @@ def explode() -> str:
 def wipe() -> str:
     """Wipe."""
     return "wiped"
+
+
+@tool(read_only=True)
+def elsewhere() -> str:
+    """Halve in a thread."""
+    thread = Thread(target=run_tool, args=(halve, {"total": 4}))
+    thread.start()
+    thread.join()
+    return "done"
 
 
 def call(name, arguments):
@@ -104,6 +115,8 @@ def test_content_is_asked_for_and_masked(spans):
     """It is what the history has."""
     tracing.content = True
     run_tool(login, token="hunter2-hunter2")
+    run_tool(halve, total="\ud800")
+    spans.named("execute_tool halve").attributes["gen_ai.tool.call.result"].encode()
     attributes = spans.named("execute_tool login").attributes
     assert "token" in attributes["gen_ai.tool.call.arguments"]
     assert "logged in by" in attributes["gen_ai.tool.call.result"]
@@ -111,15 +124,30 @@ def test_content_is_asked_for_and_masked(spans):
 
 
 def test_runs_of_other_threads_have_their_parent(spans):
-    """Of a button, and of several calls at once."""
+    """Of a button, of several calls at once, and of a thread that a tool starts."""
     with trace.get_tracer("user").start_as_current_span("user"):
-        panel = ToolPanel(halve, {"total": 9})
+        panel = ToolPanel(elsewhere, {})
         click(named(panel, "Run"))
         run_tools([(login, {"token": "a"}), (explode, {})])
-    eventually(lambda: len(spans.all) == 4)
-    for name in ("halve", "login", "explode"):
+    eventually(lambda: len(spans.all) == 5)
+    for name in ("elsewhere", "login", "explode"):
         assert spans.parent(f"execute_tool {name}") == "user"
+    assert spans.parent("execute_tool halve") == "execute_tool elsewhere"
     panel.close()
+
+
+class Broken(SpanProcessor):
+    """A processor of the user's that fails."""
+
+    def on_start(self, span, parent_context=None):
+        raise OSError("no disk")
+
+
+def test_broken_processor_ends_no_run(spans, provider):
+    """A run goes on without its span, and the user is told."""
+    provider.add_span_processor(Broken())
+    with pytest.warns(RuntimeWarning, match="no span of execute_tool halve: OSError: no disk"):
+        assert run_tool(halve, total=3).text == "1.5"
 
 
 def test_served_call_is_a_part_of_its_callers_trace(spans):
@@ -150,6 +178,7 @@ def test_conversation_and_trial_are_parents(spans):
     conversation.run()
     assert spans.traces == 1
     assert spans.parent("execute_tool halve") == "invoke_agent"
+    assert spans.named("execute_tool halve").attributes["gen_ai.tool.call.id"] == "1"
     chat = next(span for span in spans.all if span.name == "chat scripted")
     assert chat.attributes["gen_ai.usage.input_tokens"] == 12
     assert chat.attributes["gen_ai.response.finish_reasons"] == ("tool_calls",)
@@ -172,3 +201,19 @@ def test_nothing_is_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_tracer_alone_is_enough():
+    """A trial needs no more of OpenTelemetry than its tracer imports."""
+    code = (
+        "from opentelemetry import trace\n"
+        "from opentelemetry.sdk.trace import TracerProvider\n"
+        "trace.set_tracer_provider(TracerProvider())\n"
+        "from toolbench import tool\n"
+        "from toolbench.evals import Case, evaluate\n"
+        "from toolbench.llm import ScriptedModel\n"
+        "@tool\ndef f() -> str:\n    'F.'\n    return 'x'\n"
+        "print(len(evaluate(ScriptedModel(['no']), [f], [Case('F.', {'name': 'f'})])))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"

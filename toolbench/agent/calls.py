@@ -206,6 +206,7 @@ class Calls:
             action=call.action,
             risk=self._risk_of(call, token),
         )
+        run.call_id = call.tool_call_id
         if self.asker is not None and run.parent is None:
             run.dialogue.asker = self.asker
         return run

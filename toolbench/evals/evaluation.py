@@ -324,6 +324,7 @@ class _Evaluation:
         stop: Stop | None = None
         began = perf_counter()
         with ExitStack() as undo:
+            undo.callback(self._end_spans)
             lanes = self._lanes(executor, workers, undo, is_limited=budget.is_limited)
             undo.callback(line.erase)
             try:
@@ -465,6 +466,11 @@ class _Evaluation:
         span = self._spans[task] = tracing.begin("trial", attributes, kind="INTERNAL")
         carrier = tracing.carrier(span)
         return submitted(executor, _ask, model, messages, tools, token, carrier, is_near=is_near)
+
+    def _end_spans(self) -> None:
+        """End the spans of trials that will not end: the evaluation was interrupted."""
+        while self._spans:
+            tracing.end(self._spans.popitem()[1], {}, error="cancelled")
 
     # --- a trial -------------------------------------------------------------------
 

@@ -103,6 +103,7 @@ class CallRunner:
             action=call.action,
             risk=call.security_risk,
         )
+        run.call_id = call.id or ""
         try:
             # The one question was not about the rating of this call
             perform(run, confirm=call.name not in self._agreed_to)

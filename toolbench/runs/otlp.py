@@ -11,6 +11,7 @@ from typing import Any
 from toolbench._version import __version__
 from toolbench.runs.record import RunRecord, state_words
 from toolbench.tracing import SCOPE
+from toolbench.values import whole_characters
 
 _INTERNAL, _ERROR = 1, 2
 # Digits: of a trace, and of a span
@@ -40,7 +41,9 @@ def attributes_of(record: RunRecord, *, content: bool) -> dict[str, Any]:
         arguments = json.dumps(dict(record.arguments), ensure_ascii=False, default=str)
         attributes["gen_ai.tool.call.arguments"] = arguments
         attributes["gen_ai.tool.call.result"] = record.observation.text
-    return attributes
+    # Half a character of a server's would cost the attribute, or the whole file
+    whole: dict[str, Any] = whole_characters(attributes)
+    return whole
 
 
 def error_of(record: RunRecord) -> tuple[str, str]:
@@ -89,7 +92,7 @@ def _span(record: RunRecord, *, content: bool) -> dict[str, Any]:
         if wait.ended is not None:
             details["toolbench.seconds"] = round(wait.ended - wait.began, 6)
         if content:
-            details["toolbench.question"] = wait.question
+            details["toolbench.question"] = whole_characters(wait.question)
         time = _nanoseconds(wait.began)
         events.append({"timeUnixNano": time, "name": "question", "attributes": _pairs(details)})
     span["events"] = events

@@ -186,11 +186,10 @@ def perform(
     __tracebackhide__ = True
     replaced: Exception | None = None
     run.begin()
-    name = run.tool.name
-    span = tracing.begin(f"execute_tool {name}", begun_attributes(name), kind="INTERNAL")
+    run.span = _span_of(run)
     try:
         history().begun(run)
-        with tracing.use(span), _current(run, limits.seconds_of(run, timeout)):
+        with tracing.use(run.span), _current(run, limits.seconds_of(run, timeout)):
             run.control.work.carry_out(partial(_carry_out, run, work, confirm=confirm))
     except BaseException as error:
         # Any error becomes an observation
@@ -204,22 +203,33 @@ def perform(
                 run.output.flush()
         finally:
             # Even if the screen is closed, or an interrupt comes while it is written to
-            _end(run, span)
+            _end(run)
     if replaced is not None:
         # Outside `except`, so that *error* is not its context
         raise replaced
     return run.outcome
 
 
-def _end(run: Run, span: Any) -> None:
-    """Record *run*, end its *span*, and let those who wait for it go on."""
+def _span_of(run: Run) -> Any:
+    name, around = run.tool.name, None
+    attributes = begun_attributes(name)
+    if run.call_id:
+        attributes["gen_ai.tool.call.id"] = run.call_id
+    if run.parent is not None:
+        around = run.parent.span
+    return tracing.begin(f"execute_tool {name}", attributes, kind="INTERNAL", around=around)
+
+
+def _end(run: Run) -> None:
+    """Record *run*, end its span, and let those who wait for it go on."""
+    attributes, error, message = dict[str, Any](), "not_recorded", ""
     try:
         record = _record(run)
-        if span is not None and record is not None:
+        if run.span is not None and record is not None:
             error, message = error_of(record)
             attributes = attributes_of(record, content=tracing.wants_content)
-            tracing.end(span, attributes, error=error, message=message)
     finally:
+        tracing.end(run.span, attributes, error=error, message=message)
         history().ended(run)
         run.done.set()
         run.changed()

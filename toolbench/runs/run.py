@@ -112,6 +112,10 @@ class Run:
     observation: Observation | None = None
     problems: tuple[Problem, ...] = ()
     """The problems of the arguments, if the run failed because of them."""
+    call_id = ""
+    """The id that the model gave its call, if one made it."""
+    span: Any = None
+    """The span of OpenTelemetry, if a tracer is configured."""
     traceback = ""
     """The traceback of the error that the tool raised."""
     place = ""

@@ -10,6 +10,7 @@ from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 from toolbench.runs.control import Cancellable
 from toolbench.tracing import tracing
+from toolbench.values import whole_characters
 
 # The conventions' names; others stay as they are
 _PROVIDERS = {"responses": "openai", "gemini": "gcp.gemini"}
@@ -76,4 +77,5 @@ def _attributes(answer: Answer) -> dict[str, Any]:
 
 def _written(messages: Sequence[Mapping[str, Any]], redactor: Redactor) -> str:
     """Return *messages* as JSON, in the dialect of their provider: a conversion could lose some of them."""
-    return json.dumps(redactor.value(list(messages)), ensure_ascii=False, default=str)
+    written = json.dumps(redactor.value(list(messages)), ensure_ascii=False, default=str)
+    return str(whole_characters(written))
