@@ -1,6 +1,7 @@
 """The explorer without a kernel: light, complete, closed without a trace, and inert."""
 
 import re
+from contextlib import suppress
 from functools import partial
 from threading import RLock, Thread
 
@@ -239,6 +240,26 @@ class TestTools:
         explorer.choose("small")
         assert not picker_of(explorer.page.lists.widget).groups
         assert "None is opened unasked" in page(explorer.page.pane.detail)
+
+    def test_begin_folded_if_there_are_many(self, client):
+        """None is opened then: it would unfold its group, with the other headings below its tools."""
+        desk = FastMCP("desk")
+        for verb in ("drop", "get"):
+            for number in range(20):
+                desk.tool(lambda: "", name=f"{verb}_{number}", annotations={"readOnlyHint": True})
+        client.connect("desk", desk)
+        explorer = Explorer(client)
+        picker = picker_of(explorer.page.lists.widget)
+        assert (picker.is_folded, picker.picked) == (True, None)
+        assert "Pick a tool of the list" in page(explorer.page.pane.detail)
+
+    def test_are_not_called_none_if_their_list_failed(self, client, tmp_path):
+        refused = {"error": {"code": -32603, "message": "database is down"}}
+        with suppress(ServerError):
+            client.connect("s", scripted(tmp_path / "s.json", {"tools/list": [refused]}))
+        explorer = Explorer(client)
+        words = page(explorer.page.pane.detail)
+        assert "The tools are not loaded" in words and "offers no tools" not in words
 
     def test_show_the_traffic_of_their_calls(self, explorer):
         """Once there is any, on demand, beside the result: no message of another tool."""

@@ -55,7 +55,8 @@ class ToolsPane(ListPane):
     ) -> None:
         """List the tools; call *when_run* with the record of each ended run.
 
-        The first tool that declares that it only reads is opened. No other is opened unasked.
+        The first tool that declares that it only reads is opened, unless the list is folded. No
+        other is opened unasked.
         """
         super().__init__(session, lock)
         parts = self._parts
@@ -81,7 +82,9 @@ class ToolsPane(ListPane):
         nothing = _WITHOUT_TOOLS.get(session.status, "Not loaded: not connected.")
         self._list.offer(items, nothing, groups=groups)
         put(self._empty, _empty_html(session))
-        self._list.pick_first(mark="read-only")
+        # In a folded list it would unfold its group, and put the other headings out of sight
+        if not self._list.is_folded:
+            self._list.pick_first(mark="read-only")
         self._disabled.value = _disabled_html(session.tools.disabled)
         self._cost.value = _cost_html(TokenBill.of(tools.values()))
         # Not here: the lock of a panel comes before that of the explorer
@@ -286,6 +289,8 @@ def _empty_html(session: MCPServerSession) -> Html:
     """Return what the user sees while no tool is picked."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
+    elif not session.tools.is_loaded:
+        text = "The tools are not loaded: the server did not list them. Its tab Server says why."
     elif session.tools:
         text = (
             "Pick a tool of the list. None is opened unasked that does not say that it only reads."

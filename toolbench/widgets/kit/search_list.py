@@ -190,6 +190,11 @@ class PickList:
         key: str | None = self._picker.picked
         return key
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether the list began with its groups folded."""
+        return bool(self._picker.groups and self._picker.is_folded)
+
     def offer(
         self,
         items: Sequence[Item],
