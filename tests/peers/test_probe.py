@@ -13,8 +13,6 @@ from peers.test_servers import NAMES
 from toolbench.checks import probe
 
 UNKNOWN = {
-    # The lists of these SDKs have one page, and read no cursor
-    "an unknown cursor is refused",
     # The SDKs answer with a result whose isError is true
     "tools/call: an unknown tool is refused",
     # The SDKs answer with another code: -32602 before 2026-07-28, 0, or -32603

@@ -105,13 +105,12 @@ class TestFindings:
         assert states == ["wrong", "advice"], report.to_text()
 
     def test_nothing_is_wrong_with_a_good_server(self):
-        """FastMCP answers a call of an unknown tool with a failed result, and takes any cursor."""
+        """FastMCP answers a call of an unknown tool with a failed result."""
         before = children()
         report = probe(good(), seconds=PATIENCE)
         assert not report.errors, report.to_text()
         assert found(report) <= {
             "tools/call: an unknown tool is refused",
-            "an unknown cursor is refused",
             "resources/read: an unknown resource is refused",
             "prompts/get: an unknown prompt is refused",
         }

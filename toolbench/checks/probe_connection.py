@@ -116,6 +116,8 @@ class ProbeConnection:
         """What the server declares."""
         self.unanswered = ""
         """The last question that was not answered in time."""
+        self.paged: list[str] = []
+        """The keys of the lists that have more than one page."""
 
     async def open(self) -> None:
         """Connect.
@@ -263,17 +265,29 @@ class ProbeConnection:
         """Open the stream of the newer protocol for what the server declares, and close it again."""
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - the same
+        from pydantic.alias_generators import to_camel  # noqa: PLC0415 - the same
 
-        sent = clip({"method": STREAM, "params": filters}, _LONGEST)
+        question = f"{STREAM}: acknowledged"
+        wanted = {to_camel(name): value for name, value in filters.items()}
+        sent = clip({"method": STREAM, "params": {"notifications": wanted}}, _LONGEST)
         try:
             with anyio.fail_after(self.seconds):
                 async with listen(self.attempt.connection.session, **filters) as subscription:
-                    answer = Answer(sent, subscription.honored.model_dump(exclude_none=True))
+                    answer = Answer(
+                        sent, subscription.honored.model_dump(by_alias=True, exclude_none=True)
+                    )
         except TimeoutError:
-            answer = Answer(sent, message=f"no answer within {self.seconds:.3g} s", is_late=True)
+            # It may have come in a form that the SDK does not read
+            words = f"no acknowledgement that can be read within {self.seconds:.3g} s"
+            self.add_not_asked(question, words)
+            return
         except (MCPError, SubscriptionLost) as error:
             answer = Answer(sent, None, code_of(error), self.inbox.safe_text(str(error)))
-        self.add_declared(f"{STREAM}: acknowledged", answer)
+        if answer.code is None:
+            self.add_declared(question, answer)
+        else:
+            # No sentence says that who declares a list that changes has to offer this stream
+            self.add(question, answer, "declared", state="advice")
 
     def add_declared(self, question: str, answer: Answer) -> None:
         """Add a row for *answer*, to a request that the server declares to answer."""

@@ -75,6 +75,7 @@ async def _pages(connection: ProbeConnection, key: str, question: str) -> list[A
             connection.add(question, answer, "page")
             return None
         cursors.append(cursor)
+        connection.paged.append(key)
         params = {"cursor": cursor}
     connection.add(question, f"more than {_PAGES} pages", "page", state="advice")
     return None

@@ -1,7 +1,7 @@
 """The sentences of the MCP specification that a probe quotes, for each of its versions.
 
 Source: github.com/modelcontextprotocol/modelcontextprotocol, docs/specification, at b0f60ba5; the marks
-of Markdown are left out.
+of Markdown are left out, and [...] stands for words that are.
 """
 
 from collections.abc import Mapping
@@ -256,14 +256,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "wrong",
             "basic/utilities/progress#behavior-requirements",
             "Progress notifications MUST only reference tokens that: Were provided in an active "
-            "request. Are associated with an in-progress operation",
+            "request [...] Are associated with an in-progress operation",
         ),
         Rule(
             MODERN,
             "wrong",
             "basic/patterns/progress#behavior-requirements",
             "Progress notifications MUST only reference tokens that: Were provided in an active "
-            "request. Are associated with an in-progress operation",
+            "request [...] Are associated with an in-progress operation",
         ),
     ),
     "progress": (
@@ -285,15 +285,15 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             _OLDEST,
             "advice",
             "basic/utilities/cancellation#behavior-requirements",
-            "Receivers of cancellation notifications SHOULD: Stop processing the cancelled request. "
-            "Free associated resources. Not send a response for the cancelled request",
+            "Receivers of cancellation notifications SHOULD: [...] Not send a response for the "
+            "cancelled request",
         ),
         Rule(
             MODERN,
             "advice",
             "basic/patterns/cancellation#behavior-requirements",
-            "Servers receiving cancellation notifications SHOULD: Stop processing the cancelled "
-            "request. Free associated resources. Not send a response for the cancelled request",
+            "Servers receiving cancellation notifications SHOULD: [...] Not send a response for the "
+            "cancelled request",
         ),
     ),
     "cancellation over stdio": (
@@ -323,7 +323,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "wrong",
             "server/utilities/pagination#response-format",
             "Pagination starts when the server sends a response that includes: The current page of "
-            "results. An optional nextCursor field if more results exist",
+            "results [...] An optional nextCursor field if more results exist",
         ),
     ),
     "order": (
@@ -402,6 +402,12 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "server/tools#error-handling",
             "Tool Execution Errors: Reported in tool results with isError: true",
         ),
+        Rule(
+            MODERN,
+            "advice",
+            "server/tools#error-handling",
+            "They are reported in tool results with isError: true",
+        ),
     ),
     "validate": (
         Rule(
@@ -416,8 +422,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             INPUT_ERRORS,
             "advice",
             "server/tools#error-handling",
-            "Tool Execution Errors: Reported in tool results with isError: true: Input validation "
-            "errors (e.g., date in wrong format, value out of range)",
+            "Tool Execution Errors: Reported in tool results with isError: true: [...] Input "
+            "validation errors (e.g., date in wrong format, value out of range)",
         ),
         Rule(
             MODERN,
