@@ -2,6 +2,15 @@ from types import SimpleNamespace
 
 from toolbench.display.tables import ROWS
 from toolbench.mcp.server_html import server_bundle
+from toolbench.wording import counted
+
+
+class Tools(list):
+    """A list of tools that has come."""
+
+    @property
+    def count_words(self):
+        return counted(len(self), "tool")
 
 
 def server(tools, instructions=""):
@@ -12,7 +21,7 @@ def server(tools, instructions=""):
         error=None,
         protocol_version=None,
         instructions=instructions,
-        tools=tools,
+        tools=Tools(tools),
     )
 
 
