@@ -80,6 +80,19 @@ def _in_base64(value):
     return parts
 
 
+def test_half_a_character_is_readable(no_records, tmp_path):
+    """A receiver would refuse the file with all other runs."""
+
+    @tool
+    def cut() -> str:
+        """Return half a character."""
+        return "x\ud83d"
+
+    run_tool(cut)
+    text = json.loads(history().to_otlp(tmp_path / "runs.json", content=True).read_text())
+    Parse(json.dumps(_in_base64(text)), ExportTraceServiceRequest())
+
+
 def test_file_is_what_an_exporter_sends(spans, receiver, tmp_path):
     """Names, times, parents, questions and errors; no secret, and content only on request."""
     url, got = receiver
