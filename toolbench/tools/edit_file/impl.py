@@ -9,6 +9,7 @@ from toolbench.core.state import secrets_of, spend
 from toolbench.errors import ModelError
 from toolbench.llm.compose import system_message, user_message
 from toolbench.llm.models import Model, as_model
+from toolbench.llm.models.tracing import answer_of
 from toolbench.redaction import MARK
 from toolbench.redaction.known import Secrets
 from toolbench.redaction.redactor import NO_SECRETS
@@ -149,7 +150,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
             system_message(_INSTRUCTIONS, provider),
             user_message(text, provider),
         ]
-        answer = self._model.complete(request, (), cancel=current_run())
+        answer = answer_of(self._model, request, cancel=current_run())
         spend(conversation, answer.usage)
         updated = _UPDATED.search(answer.text)
         if answer.finish_reason == "length" or updated is None:
