@@ -1,5 +1,6 @@
 """The kernels that runs are tested in, our own and the oldest supported, and the tools run there."""
 
+import fcntl
 import sys
 import sysconfig
 from pathlib import Path
@@ -59,15 +60,25 @@ def python_of(kernel: str) -> str:
     python_version = "{}.{}".format(*sys.version_info)
     home = ROOT / "build" / "kernels" / python_version / kernel.replace(" ", "-")
     python, ready = home / "bin" / "python", home / "ready"
-    if not ready.exists():
-        uv("venv", "--clear", "--python", sys.executable, str(home), untested=_UNTESTED)
-        package = f"{kernel.replace(' ', '==')}.*"
-        install = ("pip", "install", "--no-deps", "--python", str(python), package)
-        uv(*install, untested=_UNTESTED)
-        ours = sysconfig.get_path("purelib")
-        theirs = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
-        lines = f"import site; site.addsitedir({ours!r})\n"
-        # Looked at after its own
-        (theirs / "ours.pth").write_text(lines)
-        ready.touch()
+    home.parent.mkdir(parents=True, exist_ok=True)
+    # Of two workers of pytest, one makes it, and the other waits
+    with (home.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists():
+            _make(kernel, home)
+            ready.touch()
     return str(python)
+
+
+def _make(kernel: str, home: Path) -> None:
+    """Make the environment *home* with the package *kernel*."""
+    python = home / "bin" / "python"
+    uv("venv", "--clear", "--python", sys.executable, str(home), untested=_UNTESTED)
+    package = f"{kernel.replace(' ', '==')}.*"
+    install = ("pip", "install", "--no-deps", "--python", str(python), package)
+    uv(*install, untested=_UNTESTED)
+    ours = sysconfig.get_path("purelib")
+    theirs = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
+    lines = f"import site; site.addsitedir({ours!r})\n"
+    # Looked at after its own
+    (theirs / "ours.pth").write_text(lines)
