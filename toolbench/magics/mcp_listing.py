@@ -52,7 +52,7 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
         status, protocol = status_words(session.status), session.protocol_version or ""
         number: int | str = len(session.tools)
         if not session.tools.is_loaded:
-            number = "not yet"
+            number = ""
         rows.append((session.name, status, protocol, number, tokens, _note(session)))
     return Listing(columns, rows, _NO_SERVERS)
 
