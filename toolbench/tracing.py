@@ -118,6 +118,7 @@ class Tracing:
             with self.use(span):
                 yield
         except BaseException as raised:
+            # An interrupt ends it too
             error = type(raised).__name__
             raise
         finally:

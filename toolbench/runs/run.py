@@ -337,11 +337,7 @@ class Run:
     @property
     def _sources(self) -> set[Source]:
         """The sources of this run and of those that it is a part of."""
-        sources, run = set[Source](), self
-        while run.parent is not None:
-            sources.add(run.source)
-            run = run.parent
-        return {*sources, run.source}
+        return {run.source for run in (*ancestors_of(self), self)}
 
     @property
     def version(self) -> int:

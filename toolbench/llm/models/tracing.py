@@ -48,6 +48,7 @@ def answer_of(
             more["gen_ai.output.messages"] = _written([answer.message], hide)
         span.set_attributes(more)
     except BaseException as raised:
+        # An interrupt ends it too
         error = type(raised).__name__
         if isinstance(raised, ModelStoppedError):
             error = "cancelled"
