@@ -42,18 +42,21 @@ class Rule(NamedTuple):
         return f"{_SITE}/{max(version, self.since)}/{self.page}"
 
 
+_NEGOTIATED = Rule(
+    _OLDEST,
+    "wrong",
+    "basic/lifecycle#capability-negotiation",
+    "Client and server capabilities establish which optional protocol features will be "
+    "available during the session.",
+)
+
+
 def _offer(capability: str) -> dict[str, tuple[Rule, ...]]:
     """Return the rules about the lists of *capability*, and that it is declared."""
     page = f"server/{capability}#capabilities"
     return {
         f"declared {capability}": (
-            Rule(
-                _OLDEST,
-                "wrong",
-                "basic/lifecycle#capability-negotiation",
-                "Client and server capabilities establish which optional protocol features will be "
-                "available during the session.",
-            ),
+            _NEGOTIATED,
             Rule(
                 MODERN,
                 "wrong",
@@ -119,13 +122,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
     "declared": (
-        Rule(
-            _OLDEST,
-            "wrong",
-            "basic/lifecycle#capability-negotiation",
-            "Client and server capabilities establish which optional protocol features will be "
-            "available during the session.",
-        ),
+        _NEGOTIATED,
         Rule(
             MODERN,
             "wrong",
