@@ -16,6 +16,7 @@ from toolbench.agent import (
 )
 from toolbench.errors import ToolbenchError
 from toolbench.llm.models import ScriptedModel
+from toolbench.llm.tokens import tool_tokens
 
 
 def stepping(*more, provider="openai"):
@@ -268,6 +269,16 @@ class TestRequests:
         assert request.tokens == sum(parts) and min(parts) > 0
         html = request.to_html()
         assert "wipe" in html and "The exact request" in html
+
+    @pytest.mark.parametrize("provider", ["openai", "responses", "anthropic"])
+    def test_say_the_same_tokens_of_a_tool_as_its_panel(self, provider):
+        """Lint, panel and the table of a step have one number for one tool."""
+        model = ScriptedModel(["Done."], provider=provider)
+        c = Conversation(agent=Agent(model, [add]))
+        c.send_message("Two and three?")
+        c.run()
+        [request] = c.requests
+        assert request.tool_tokens == {"add": tool_tokens(add).tokens}
 
     def test_show_what_comes_next(self):
         """Before it is sent, with the message the model has not read yet."""

@@ -28,15 +28,16 @@ from toolbench.display.page import fold, notice, short
 from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
-from toolbench.llm.calls.written_calls import unread_call, without_unread
+from toolbench.llm.calls.written_calls import named_schema, unread_call, without_unread
 from toolbench.llm.message import Provider
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.model import Chunk, OnChunk, as_answer, with_message, writes_calls
 from toolbench.llm.models.tracing import answer_of
+from toolbench.llm.tokens import definition_tokens
 from toolbench.llm.wire import WIRES
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.exception_text import sentence_of
-from toolbench.wording import counted, estimate_tokens
+from toolbench.wording import counted
 
 REFUSALS = frozenset({400, 413, 415, 422})
 """The HTTP statuses of a request that fails each time it is sent."""
@@ -76,11 +77,17 @@ class SentRequest:
 
     @property
     def tool_tokens(self) -> dict[str, int]:
-        """The estimated number of tokens of each tool's definition, by name."""
-        return {
-            name_of(tool): estimate_tokens(json.dumps(tool, ensure_ascii=False))
-            for tool in self.tools
-        }
+        """The estimated number of tokens of each tool, by name: the number that its panel shows.
+
+        It differs only where the provider is sent another name or schema.
+        """
+        tokens = {}
+        for tool in self.tools:
+            name = name_of(tool)
+            described = str(_function(tool).get("description", ""))
+            _, schema = named_schema(tool)
+            tokens[name] = definition_tokens(name, described, schema).tokens
+        return tokens
 
     @property
     def tokens(self) -> int:

@@ -61,4 +61,9 @@ def tool_tokens(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = 
     """
     if schema is None:
         schema = tool.parameters()
-    return _estimate(f"{tool.name}\n{tool.description or ''}\n{to_json(schema).decode()}")
+    return definition_tokens(tool.name, tool.description or "", schema)
+
+
+def definition_tokens(name: str, description: str, schema: Any) -> TokenCount:
+    """Return the number of `tool_tokens` for a tool of which only what is sent is known."""
+    return _estimate(f"{name}\n{description}\n{to_json(schema).decode()}")
