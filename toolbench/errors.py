@@ -173,7 +173,8 @@ class ModelConnectionError(ModelError, ConnectionError):
 class ModelDriftError(ModelError, LookupError):
     """A recording of a model has no answer to a request.
 
-    The message compares the request with the most similar recorded request.
+    The message compares the request with the most similar recorded request, and names a few
+    descriptions of its tools, or last messages, that are recorded.
     """
 
 

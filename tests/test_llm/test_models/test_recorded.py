@@ -104,6 +104,32 @@ class TestDrift:
         assert any(GREP.description[:20] in line for line in lines if line[:1] == "-")
         assert not any("altogether" in line for line in lines)
 
+    def test_names_the_descriptions_that_are_recorded(self, path):
+        """Of a menu that was recorded: a few, the nearest first; not what was asked as recorded."""
+        recording = RecordedModel(path, ScriptedModel([str(n) for n in range(12)]))
+        for number in range(12):
+            described = GREP.model_copy(update={"description": f"Number {number}:\nfind text."})
+            recording.complete(user_messages("Find TODO"), [described])
+        changed = GREP.model_copy(update={"description": "Number 7: find texts."})
+        with pytest.raises(ModelDriftError) as raised:
+            RecordedModel(path).complete(user_messages("Find TODO"), [changed])
+        [line] = [line for line in str(raised.value).splitlines() if line.startswith("Recorded")]
+        name = GREP.name
+        begin = f'Recorded descriptions of {name}, the nearest first: "Number 7: find text."'
+        assert line.startswith(begin) and line.endswith(", and 8 more")
+
+    def test_names_the_messages_that_are_recorded(self, path):
+        """Only those with the same tools; characters that reorder text are spelled out."""
+        recording = RecordedModel(path, ScriptedModel(["1", "2", "3"]))
+        recording.complete(user_messages("Find TODO"), [GREP])
+        recording.complete(user_messages("Find \u202eFIXME"), [GREP])
+        recording.complete(user_messages("Write TODO"), [WRITE])
+        with pytest.raises(ModelDriftError) as raised:
+            RecordedModel(path).complete(user_messages("Find TODOs"), [GREP])
+        [line] = [line for line in str(raised.value).splitlines() if line.startswith("Recorded")]
+        texts = '"Find TODO", "Find ⟨U+202E⟩FIXME"'
+        assert line == f"Recorded last messages, the nearest first: {texts}"
+
     def test_is_cut_short(self, path):
         """A difference of a thousand lines is none that anybody reads."""
         RecordedModel(path, ScriptedModel(["1"])).complete(user_messages("a"))

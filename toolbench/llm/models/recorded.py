@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any
 from warnings import warn
 
+from toolbench.display.escape import on_one_line
 from toolbench.errors import ModelDriftError, ModelError
 from toolbench.files import append_whole, write_whole
 from toolbench.jsonschema.types import Json
@@ -62,6 +63,8 @@ _ANY = "surrogatepass"
 _MOST_LINES = 30
 # Characters of such a line
 _WIDEST = 160
+# Recorded descriptions, or messages, that are named
+_MOST_TEXTS = 4
 
 
 class RecordedModel:
@@ -249,10 +252,29 @@ class RecordedModel:
         more = len(difference) - _MOST_LINES
         if more > 0:
             lines.append(f"… {more} more lines")
+        lines += self._recorded_texts(request)
         return (
             f"{self.path.name} has no answer to this request. It differs from the nearest of "
             f"{len(recorded)} that were recorded:\n" + "\n".join(lines)
         )
+
+    def _recorded_texts(self, request: Json) -> Iterator[str]:
+        """Yield which descriptions and messages could be asked now, if those of *request* cannot."""
+        recorded = [line["request"] for line in self._lines]
+        for name, text in _descriptions(request).items():
+            texts = [_descriptions(old).get(name) for old in recorded]
+            yield from _instead(f"descriptions of {on_one_line(name)}", text, texts)
+        same_tools = [old for old in recorded if old.get("tools") == request["tools"]]
+        texts = [self._last_text(old) for old in same_tools or recorded]
+        yield from _instead("last messages", self._last_text(request), texts)
+
+    def _last_text(self, request: Json) -> str:
+        """Return the text of the last message of *request*; empty if there is none."""
+        messages = items_of(request.get("messages"))
+        if not messages:
+            return ""
+        last = as_mapping(messages[-1])
+        return WIRES[provider_of(last, self.provider)].read(last).text
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
@@ -385,6 +407,29 @@ def _pretty(request: Any) -> list[str]:
 
 def _likeness(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).quick_ratio()
+
+
+def _descriptions(request: Json) -> dict[str, str]:
+    """Return the description of each tool of *request*, by name."""
+    descriptions = {}
+    for item in items_of(request.get("tools")):
+        tool = as_mapping(item)
+        tool = as_mapping(tool.get("function")) or tool
+        descriptions[str(tool.get("name"))] = str(tool.get("description") or "")
+    return descriptions
+
+
+def _instead(kind: str, now: str, recorded: Iterable[str | None]) -> Iterator[str]:
+    """Yield a line with the *recorded* texts, those most like *now* first, unless *now* is one."""
+    texts = sorted({text for text in recorded if text})
+    if not texts or now in texts:
+        return
+    texts.sort(key=lambda text: _likeness(text.split(), now.split()), reverse=True)
+    quoted = [f'"{_narrow(on_one_line(text))}"' for text in texts[:_MOST_TEXTS]]
+    more = len(texts) - len(quoted)
+    if more > 0:
+        quoted.append(f"and {more} more")
+    yield f"Recorded {kind}, the nearest first: {', '.join(quoted)}"
 
 
 def _narrow(line: str) -> str:
