@@ -42,3 +42,30 @@ def test_file_tools_import_and_edit(tmp_path):
         "new True",
         "The terminal needs the pseudo-terminals of Linux or macOS, and this Python has no termios: use WSL.",
     ]
+
+
+PAGE = """
+import fcntl, os, sys
+# Pyodide has the module without its locks, and no links
+del fcntl.flock, os.link
+from toolbench.tools import FileEditorTool
+[editor] = FileEditorTool.create()
+path = f"{sys.argv[1]}/a.txt"
+print(editor(command="create", path=path, file_text="old").text)
+print(editor(command="str_replace", path=path, old_str="old", new_str="new").is_error)
+print(open(path).read(), os.listdir(sys.argv[1]))
+"""
+
+
+@pytest.mark.slow
+def test_file_is_made_and_edited_as_in_a_page(tmp_path):
+    """Without hard links and locks a new file is put in place by a rename, and nothing is left beside it."""
+    done = subprocess.run(
+        [sys.executable, "-c", PAGE, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.stdout.splitlines() == [
+        f"Created {tmp_path / 'a.txt'} (1 line).",
+        "False",
+        "new ['a.txt']",
+    ]

@@ -1,6 +1,7 @@
 """The rest of the workbench in a page: lines, models, evals, secrets, and what says that it cannot."""
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from toolbench import Conversation, tool
 from toolbench.agent import Agent
@@ -12,6 +13,15 @@ from toolbench.mcp import create_mcp_tools
 from toolbench.redaction.matcher import Matcher, merged
 from toolbench.tools.browser import BrowserTool
 from toolbench.tools.terminal import TerminalTool
+
+
+@pytest.fixture
+def shell():
+    """A shell with the lines of toolbench."""
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "toolbench")
+    yield shell
+    InteractiveShell.clear_instance()
 
 
 @tool(read_only=True)
@@ -56,6 +66,14 @@ def test_servers_say_that_they_cannot_be_connected():
     """One sentence, before anything is loaded or started."""
     with pytest.raises(ToolbenchError, match="cannot be connected"):
         create_mcp_tools({"mcpServers": {"a": {"url": "http://localhost:1/"}}})
+
+
+def test_doctor_says_that_it_cannot_look(shell):
+    """The same sentence as that of a connection, not the name of a module that is missing."""
+    with pytest.raises(
+        ToolbenchError, match="No server can be looked at: this Python runs in a page"
+    ):
+        shell.run_line_magic("mcp", "doctor -- python server.py")
 
 
 def test_secrets_are_found_without_rust():

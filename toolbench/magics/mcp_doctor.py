@@ -4,10 +4,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolbench.errors import ServerError
 from toolbench.magics.commands import Argument, Command
 from toolbench.magics.line import UsageError
 from toolbench.magics.mcp_connect import HOW, WEB, entry_of, is_object
 from toolbench.magics.table import Listing
+from toolbench.threads import NO_THREADS, have_threads
 from toolbench.wording import CROSS
 
 if TYPE_CHECKING:
@@ -17,6 +19,12 @@ _SHOWN = {"ok": "ok", "failed": f"{CROSS} failed", "skipped": ""}
 
 
 def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
+    if not have_threads():
+        msg = (
+            f"No server can be looked at: {NO_THREADS}. Start the notebook in JupyterLab on a "
+            "computer or on Binder."
+        )
+        raise ServerError(msg)
     from toolbench.mcp.doctor import diagnose  # noqa: PLC0415 - brings toolbench.mcp
 
     if bool(options.target) == bool(options.program):

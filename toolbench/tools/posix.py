@@ -7,3 +7,6 @@ except ModuleNotFoundError:
     # Windows
     fcntl = None  # type: ignore[assignment]
     termios = None  # type: ignore[assignment]
+if not hasattr(fcntl, "flock"):
+    # A page's Python has the module, and none of its locks
+    fcntl = None  # type: ignore[assignment]

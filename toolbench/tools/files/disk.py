@@ -184,8 +184,8 @@ def put_in_place(beside: Path, entry: Entry, *, is_new: bool) -> None:
     except FileExistsError:
         check_unchanged(entry, None)
         raise
-    except OSError:
-        # A file system without hard links
+    except (OSError, NotImplementedError):
+        # A file system, or a page's Python, without hard links
         beside.replace(entry.path)
 
 

@@ -98,8 +98,8 @@ def _swap(
         undo.callback(spare.unlink, missing_ok=True)
         try:
             spare.hardlink_to(entry.path)
-        except OSError:
-            # A file system without hard links
+        except (OSError, NotImplementedError):
+            # A file system, or a page's Python, without hard links
             disk.fill(spare, disk.read(entry).data, like=entry)
         undo.callback(spare.replace, entry.path)
     if new is None:
