@@ -21,6 +21,7 @@ from typing import Any
 import bench_charts
 from lite_errors import heed_meant_errors
 from page_notebooks import with_link, write_notebooks
+from smaller_page import pack_wasm, trim_wheels
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "site-work"
@@ -74,6 +75,7 @@ def wheels() -> Path:
     run(*pip, "download", "--no-deps", "--only-binary", ":all:", "-d", str(built), yaml)
     _pure_yaml(next(built.glob("*.whl")), folder)
     run(sys.executable, "-m", "build", "-q", "--wheel", "-o", str(folder))
+    trim_wheels(folder)
     return folder
 
 
@@ -143,6 +145,9 @@ def pyodide(folder: Path) -> Path:
         *package.glob("console*"),
     ):
         extra.unlink()
+    # The loader for scripts that are no modules, which JupyterLite does not use
+    (package / "pyodide.js").unlink()
+    pack_wasm(package)
     path = package / "pyodide-lock.json"
     lock = json.loads(path.read_text())
     lock["packages"] = {

@@ -1,7 +1,9 @@
 """What the site's build changes for a page: cells that need a computer, and errors that are meant."""
 
+import gzip
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import lite_errors  # noqa: E402 - scripts, which are in no package
 import page_notebooks  # noqa: E402
+import smaller_page  # noqa: E402
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -96,3 +99,34 @@ def test_another_jupyterlite_ends_the_build(tmp_path):
     (tmp_path / "build" / "1.js").write_text("something else")
     with pytest.raises(SystemExit, match=r"0 files .* stop_on_error"):
         lite_errors.heed_meant_errors(tmp_path)
+
+
+def test_trimmed_wheel_lists_what_it_holds(tmp_path, monkeypatch):
+    """What no page reads is gone from the wheel and from its RECORD; all else is as it was."""
+    monkeypatch.setattr(smaller_page, "UNREAD", {"a": r"a/unread/"})
+    wheel = tmp_path / "a-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("a/__init__.py", "x = 1\n")
+        archive.writestr("a/unread/b.pyi", "y: int\n" * 100)
+        archive.writestr("a-1.dist-info/RECORD", "a/__init__.py,,\na/unread/b.pyi,,\n")
+    smaller_page.trim_wheels(tmp_path)
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.namelist() == ["a/__init__.py", "a-1.dist-info/RECORD"]
+        assert archive.read("a/__init__.py") == b"x = 1\n"
+        assert archive.read("a-1.dist-info/RECORD") == b"a/__init__.py,,\n"
+    with pytest.raises(SystemExit, match="change UNREAD"):
+        smaller_page.trim_wheels(tmp_path)
+
+
+def test_wasm_is_packed_for_the_loader_that_is_known(tmp_path):
+    """The loader asks for the packed file and unpacks it; another loader ends the build."""
+    (tmp_path / smaller_page.WASM).write_bytes(b"wasm" * 100)
+    loader = tmp_path / "pyodide.mjs"
+    loader.write_text(f'_(e+"{smaller_page.WASM}");{smaller_page.STREAM}')
+    smaller_page.pack_wasm(tmp_path)
+    packed = tmp_path / smaller_page.PACKED
+    assert gzip.decompress(packed.read_bytes()) == b"wasm" * 100
+    assert f'"{packed.name}"' in loader.read_text()
+    assert "DecompressionStream" in loader.read_text()
+    with pytest.raises(SystemExit, match=r"pyodide\.mjs"):
+        smaller_page.pack_wasm(tmp_path)
