@@ -22,11 +22,12 @@ from browser.conftest import HERE
 from browser.lab import NotebookPage, write_notebook
 from browser.server import JupyterServer
 from browser.tab import Tab
+from document_pictures import PICTURES, Picture
 from picture_states import SETUP, STATES, State
 
 IMAGES = ROOT / "docs" / "images"
-# Three panes, and all of each is in the window
-SIZE = {"width": 1280, "height": 1600}
+# All of an output is in the window
+SIZE = {"width": 1000, "height": 1600}
 WIDTHS = (1280, 700, 400)
 # In a narrow window JupyterLab's own bars take most of it
 MAKE_ROOM = (
@@ -40,43 +41,13 @@ RENAME = """(place, [from, to]) => {
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(from, to);
 }"""
 LOAD = "%load_ext toolbench"
-PANEL = '''\
-from typing import Annotated, Literal
-from pydantic import Field
-from toolbench import tool
-
-@tool(title="Split the bill", read_only=True, open_world=False)
-def split_bill(
-    total: Annotated[float, Field(gt=0)],
-    people: Annotated[int, Field(ge=1, le=50)] = 2,
-    tip: Literal["none", "10%", "15%", "20%"] = "10%",
-) -> str:
-    """Split a restaurant bill evenly, tip included.
-
-    Args:
-        total: The bill before the tip, in euros.
-        people: How many share it.
-        tip: What comes on top.
-    """
-    percent = 0 if tip == "none" else int(tip.rstrip("%"))
-    return f"Everybody pays {total * (100 + percent) / 100 / people:.2f} euros."
-
-split_bill'''
-BENCH = """\
-from toolbench import bench, list_registered_tools
-from toolbench.tools import register_default_tools
-
-bench(*register_default_tools())"""
-SERVER = """\
-%mcp connect time -- python -m mcp_server_time --local-timezone=UTC"""
-EXPLORER = "%mcp explore time"
 
 
 def main() -> int:
     """Write the pictures of the documents, or with `--states FOLDER` those of every state."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--states", type=Path, metavar="FOLDER", help="every state there")
-    parser.add_argument("--only", default="", help="states whose name matches this")
+    parser.add_argument("--only", default="", help="pictures whose name matches this")
     parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS)
     parser.add_argument("--themes", nargs="+", default=list(THEMES), choices=THEMES)
     options = parser.parse_args()
@@ -87,38 +58,32 @@ def main() -> int:
         root, home = Path(folder) / "notebooks", Path(folder) / "home"
         root.mkdir()
         home.mkdir()
-        write_notebook(root / "pictures.ipynb", LOAD, PANEL, BENCH, SERVER, EXPLORER)
         with JupyterServer("lab", root, home) as server:
-            for theme in THEMES:
-                take(browser, server, theme, root)
+            for picture in PICTURES:
+                if re.search(options.only, picture.name):
+                    take(browser, server, picture)
     return 0
 
 
-def take(browser: Browser, server: JupyterServer, theme: str, folder: Path) -> None:
-    """Open the notebook in *folder* in one theme and take each picture of it."""
+def take(browser: Browser, server: JupyterServer, picture: Picture) -> None:
+    """Run the cells of *picture* in a notebook of its own, and take its last output in each theme."""
     context = browser.new_context(viewport=SIZE, device_scale_factor=2)
     context.set_default_timeout(30_000)
     context.add_init_script(path=HERE / "rig.js")
     page = NotebookPage(Tab(context), server, IMAGES)
-    page.open("pictures.ipynb")
-    use_theme(page.tab.page, theme)
-    page.tab.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+    write_notebook(server.root / f"{picture.name}.ipynb", LOAD, *picture.cells)
+    page.open(f"{picture.name}.ipynb")
+    for command in MAKE_ROOM:
+        page.tab.page.evaluate(command)
     page.run_all()
-    panel = page.output(1)
-    page.show(1)
-    page.type_into("total", "84", within=panel)
-    page.type_into("people", "4", within=panel)
-    page.click("Run", within=panel)
-    page.wait_for_text("23.10", within=panel)
-    save(panel, f"panel-{theme}", folder)
-    page.show(2)
-    alive(page, 2).get_by_text("terminal").filter(visible=True).first.wait_for()
-    save(page.output(2), f"bench-{theme}", folder)
-    page.show(4)
-    alive(page, 4).get_by_text("convert_time").filter(visible=True).first.click()
-    # Its panel is there
-    alive(page, 4).get_by_role("button", name="Run").wait_for()
-    save(page.output(4), f"explorer-{theme}", folder)
+    last = len(picture.cells)
+    page.show(last)
+    # Without the number of the cell
+    place = page.output(last).locator(".jp-OutputArea-output").last
+    part = picture.act(page, place) or place
+    for theme in THEMES:
+        use_theme(page.tab.page, theme)
+        save(part, f"{picture.name}-{theme}", server.root)
     page.shut_down()
     context.close()
 
@@ -174,11 +139,6 @@ def take_width(
         sentences = violations(page.tab.page, part)
         faults += [f"{state.name}, {theme}, {width}: {fault}" for fault in sentences]
     return faults
-
-
-def alive(page: NotebookPage, cell: int) -> Locator:
-    """The widget of a cell; the output before it is for when that is gone."""
-    return page.output(cell).locator(".jp-OutputArea-child").last
 
 
 def save(place: Locator, name: str, folder: Path) -> None:
