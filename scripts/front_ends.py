@@ -22,7 +22,7 @@ HEADS = ("loads", "type", "run", "cancel", "the saved file reads well")
 PEOPLE = ("JupyterLab", "Notebook 7", "Voila", "nbclassic", "JupyterLite")
 # They save nothing
 NO_USE = {"Voila": {"reopen"}, "nbval": {"reopen"}}
-# See docs/status.md, "The site"
+# See docs/how-to/run-in-a-browser.md
 KNOWN_NOT = {"JupyterLite": {"reopen"}}
 # A page has no threads
 PARTLY = {("JupyterLite", "cancel"): "async tools"}
