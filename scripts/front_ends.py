@@ -1,4 +1,4 @@
-"""Writes the README's table of front ends from the tests that prove it; `--check` only compares.
+"""Writes the table of front ends in docs/front-ends.md from the tests that prove it; `--check` only compares.
 
 A test says what it proves: `@pytest.mark.front_end("Voila", "load", "type", "run")`.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "front-ends.md"
 BEGIN = "<!-- front ends: made by `make docs` from the tests -->\n"
 END = "<!-- end -->"
 ACTIONS = ("load", "type", "run", "cancel", "reopen")
@@ -68,16 +68,16 @@ class Collected:
 
 def main(arguments: list[str]) -> int:
     """Write the table, or with `--check` say whether it is as it would be written."""
-    before = README.read_text(encoding="utf-8")
+    before = PAGE.read_text(encoding="utf-8")
     head, _, rest = before.partition(BEGIN)
     _, _, tail = rest.partition(END)
     text = f"{head}{BEGIN}{table(proven())}{END}{tail}"
     if "--check" in arguments:
         if text == before:
             return 0
-        print("The README's table of front ends is not what the tests say: run `make docs`.")
+        print("The table of front ends is not what the tests say: run `make docs`.")
         return 1
-    README.write_text(text, encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
     return 0
 
 
