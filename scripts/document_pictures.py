@@ -100,4 +100,25 @@ def _open_tool(page: NotebookPage, place: Locator) -> None:
 
 CONNECT = [Picture("explorer", (TIME, "%mcp explore time"), _open_tool)]
 
-PICTURES = [*README, *SITE, *CONNECT]
+# docs/how-to/let-a-model-use-your-tools.md
+
+BILLS = '''\
+from toolbench import tool
+
+@tool(read_only=True)
+def split_bill(total: float, people: int = 2) -> str:
+    """Split a restaurant bill, in euros."""
+    return f"Everybody pays {total / people:.2f} euros."
+
+def call(arguments):
+    function = {"name": "split_bill", "arguments": arguments}
+    return {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+
+%model small ScriptedModel([call('{"total": 84, "people": 4}'), "Each of you pays 21 euros."])'''
+CHAT = """\
+%%chat bills --model small --tools split_bill
+Split 84 euros between four people."""
+
+LET_A_MODEL = [Picture("chat", (BILLS, CHAT))]
+
+PICTURES = [*README, *SITE, *CONNECT, *LET_A_MODEL]

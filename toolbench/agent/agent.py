@@ -46,7 +46,8 @@ class Agent:
                 `(messages, tools) -> message`, a client object, a URL or a `ScriptedModel`.
             tools: One tool, several tools in a list, or an MCP client. A tool can be given as a
                 tool object, a class of tools, a `Tool(...)` spec, the name of a registered tool, a
-                function, or another agent.
+                function, or another agent. If there are more than 100, the model is offered a
+                tool that searches them.
             system_prompt: The instructions for the model; none if left out.
             max_steps: The most steps of one `run`. A step is one answer of the model with its
                 calls.
@@ -61,7 +62,8 @@ class Agent:
                 file have to be approved, as there.
             condenser: Decides when and how older turns are summarised. If left out, they are
                 summarised only on request.
-            security_analyzer: Rates each call before the policy looks at it.
+            security_analyzer: Rates each call before the policy looks at it; you are asked before a
+                call that is rated HIGH.
             max_parallel: The most calls of one answer that run at the same time.
             retry: How often a call is repeated after a network error or a timeout, if its
                 tool is read-only or idempotent.

@@ -182,8 +182,10 @@ class Conversation:
         """Take steps until there is a reason to stop, and return this reason.
 
         Returns:
-            "answered" (text without calls), "finished", "max_steps", "max_cost", "repeated" (the
-            third same call in a row), "paused" or "error".
+            "answered" (text without calls), "finished" (the model called `finish`, or you said
+            `/exit`), "max_steps" or "max_cost" (the next `run` continues; raise `agent.max_cost`
+            first), "repeated" (the third same call in a row), "paused" (by `pause` or `interrupt`),
+            or "error" (a request got no answer; the next `run` asks again).
         """
         attributes = {"gen_ai.operation.name": "invoke_agent"}
         with self._at_work() as agent_state, tracing.span("invoke_agent", attributes):
@@ -204,7 +206,11 @@ class Conversation:
         self.agent_state.stopping.set()
 
     def interrupt(self) -> None:
-        """Stop the request to the model and the running tools at once, from any thread."""
+        """Stop the request to the model and the running tools at once, from any thread.
+
+        A stopped tool has a moment to return what it has; the model gets that, and that you stopped the
+        call. A tool that ignores the stop keeps running in the background, and its result is not used.
+        """
         self.agent_state.stopping.set()
         self.sender.interrupt()
         self.calls.interrupt()

@@ -87,7 +87,8 @@ CHAT = LineParser(
     mark="%%",
     description="Say something to a model, which may use the tools of this notebook. The "
     "body is your message; the cell shows the answer, each call as a row that opens. The "
-    "conversation is kept in the variable NAME, and the next cell goes on with it.",
+    "conversation is kept in the variable NAME, and the next cell continues it. In its transcript, "
+    "Fork begins another conversation at a step, and Open shows a call in the tool's panel.",
     examples=(
         "%%chat --model small\n  What is 2 + 3?",
         "%%chat bills --tools split_bill,add --new\n  Split 84 by four.",
