@@ -332,14 +332,48 @@ def tool(
     """Turn a function into a tool: its parameters become the action, its return value the result.
 
     Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google, NumPy
-    or Sphinx style) describes the tool and each parameter. `**kwargs` takes any further argument;
-    `**kwargs: Unpack[SomeTypedDict]` takes the keys of the TypedDict. A parameter called
-    `conversation` is not an argument for the model: it receives the conversation. Nor is one with the
-    default `secret("NAME")`: it is filled in where the tool runs, see `secret`. If the function
-    is annotated to return an Observation class, the tool returns objects of that class.
+    or Sphinx style) describes the tool and each parameter.
+
+    | type of a parameter | field in a form | in the JSON Schema |
+    |---|---|---|
+    | `str` | a text box; larger if `max_length` is above 200, or for a name like `body` | `string` |
+    | `int`, `float` | a number | `integer`, `number` |
+    | `Annotated[int, Field(ge=0, le=9)]` | with a slider, up to 100 steps | `minimum`, `maximum` |
+    | `Decimal` | a number that keeps every digit, such as `1.10` | a number or a string |
+    | `bool` | a switch | `boolean` |
+    | `Literal["low", "high"]`, an `Enum` | a choice, with the default marked | `enum` |
+    | `list[str]` | values in a row | `array` |
+    | `list[Literal["bug", "ui"]]` | chips to mark | `array` of `enum` |
+    | `dict[str, int]`, `list[Model]` | rows with **+ Add** | `object`, `array` |
+    | a pydantic model, dataclass or TypedDict | a group of fields | `object` |
+    | `date`, `datetime`, `time` | a box with a calendar or a clock | `string` with `format` |
+    | `bytes`, at any depth | a file to drop or choose, up to 50 MB | a base64 `string` |
+    | `Union[int, str]` | the types to choose from | `anyOf` |
+    | `SecretStr`, or a name such as `password` | a hidden box | `string` |
+    | `Any` | JSON | no `type` |
+
+    A parameter with a default may be left out; a form sends only what the user fills in.
+    `Field(json_schema_extra={"toolbench": {"widget": "textarea"}})` chooses another field; see
+    `toolbench.widgets.fields`. For `bytes`, `%tool size file=@scans/1.png` reads a file, with the
+    path relative to the notebook; Python passes bytes, and a model sends base64.
+
+    `**kwargs` takes any further argument; `**kwargs: Unpack[SomeTypedDict]` takes the keys of the
+    TypedDict. Two parameters are not arguments for the model: one called `conversation` receives
+    the conversation, and one with the default `secret("NAME")` is filled in where the tool runs.
+
+    The function may return text, numbers, dicts, lists, dataclasses, pydantic models, DataFrames,
+    images (PIL, matplotlib, `bytes`), objects that a notebook draws, the results of a FastMCP
+    server's functions, or a list of content blocks. A DataFrame or a list of objects is shown as a
+    table; so is `{"items": [...], "total": 3}`, with its other keys above. The user sees a drawn
+    object without its scripts; the model gets its image, markdown or text. If the function is
+    annotated to return an Observation class, the tool returns objects of that class.
+
+    An exception becomes an error that the user and the model see. For an error of httpx or
+    requests, it includes the first 500 characters of the response's body, unless the body is a
+    stream.
 
     Args:
-        function: The function, plain or `async`.
+        function: The function, plain or `async`; an `async` tool is called without `await`, too.
         name: The name of the tool; the function's own name if left out.
         title: A name for people.
         description: The description for the model; the docstring if left out.
@@ -349,9 +383,12 @@ def tool(
         open_world: The tool reaches things outside a closed domain.
         meta: Further facts, as MCP's `_meta`; `{"backup": "other_tool"}` names the tool that an
             agent with `degrade=True` calls if this one fails.
-        max_result_tokens: The most tokens that a model reads of a result, at least 100. A longer
-            one is cut, between items of a list and rows of a table, and tells the model how many of
-            how many it reads. Your code, views and saved files have all of it.
+        max_result_tokens: The most tokens of a result that a model gets, at least 100; no limit if
+            left out, except that a model gets the first 500 rows of a table. A longer result is cut
+            between items of a list, rows of a table or lines of text, and its last line tells the
+            model so; images do not count. Your code, views and saved files have all of it. A tool
+            with a limit is served without an output schema. A panel shows the tokens of a result,
+            in amber above 2,000 and in red above 20,000.
 
     Raises:
         RegistrationError: If the function has no name, takes `*args`, is a method without its

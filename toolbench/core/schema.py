@@ -345,7 +345,8 @@ class Observation(Schema):
     def to_llm_content(self) -> Sequence[Content]:
         """The content for the model; after a header, if the call failed.
 
-        It is cut if the tool has `max_result_tokens`, and says so at its end.
+        It is cut if the tool has `max_result_tokens`, and says so at its end. A class may define its
+        own content, a list of blocks; for an error it should return `super().to_llm_content`.
         """
         if self.is_error:
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
@@ -369,7 +370,12 @@ class Observation(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view of the result for people; any Rich renderable."""
+        """The view of the result for people; any Rich renderable.
+
+        A Rich `Table` is drawn as a table, and a `Panel` as a box, alone or nested in a `Group`; other
+        renderables look as in a terminal. A class may define its own view. For an error it should
+        return `super().visualize`: if a view leaves out the text of an error, the result says so.
+        """
         view, hide = Text(), redactor_of(self).text
         if self.is_error:
             view.append(f"{CROSS} {self.ERROR_MESSAGE_HEADER}", style="bold red")

@@ -203,7 +203,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     annotations: ToolAnnotations | None = field(default=value_of_class(None))
     meta: Mapping[str, Any] | None = field(default=value_of_class(None))
     max_result_tokens: int | None = field(default=value_of_class(None))
-    """The most tokens that a model reads of a result; a longer one is cut and says so. None: no limit."""
+    """The most tokens that a model reads of a result; a longer one is cut and says so. None: no limit.
+
+    A server's tool gets a limit by `tool.model_copy(update={"max_result_tokens": 2_000})`.
+    """
     executor: Any = field(default=value_of_class(None), repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
     _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)

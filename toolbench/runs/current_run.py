@@ -127,7 +127,31 @@ run_of_code: Inherited[CurrentRun] = Inherited("toolbench_run")
 def current_run() -> CurrentRun:
     """Return the run that the calling code is part of; outside a run, an object that does nothing.
 
-    Threads that an executor starts belong to the executor's run.
+    Threads that an executor starts belong to the executor's run. A run has:
+
+    | method or attribute | what it does |
+    |---|---|
+    | `progress(value, total, message)` | reports progress to a panel or, after a second, a cell |
+    | `log(message)` | adds a line to the output |
+    | `ask(message, schema)` | asks the user and waits; in an `async` tool, await `ask_async` |
+    | `cancelled` | is true as soon as the tool should stop |
+    | `on_cancel(callback)` | calls *callback* in another thread when the run has to stop |
+
+    `ask` returns an `Answer`. Its `action` is `accept`, `decline` or `cancel`; `decline` also means
+    that nobody can answer here. Its `value` is the answer.
+
+    Examples:
+        >>> from toolbench import current_run, tool
+        >>> @tool
+        ... def count(to: int) -> str:
+        ...     "Count."
+        ...     for n in range(to):
+        ...         if current_run().cancelled:
+        ...             return f"stopped at {n}"
+        ...         current_run().progress(n + 1, to)
+        ...     return f"counted to {to}"
+        >>> count(to=3).text
+        'counted to 3'
     """
     return active_run() or NoRun()
 
