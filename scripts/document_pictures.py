@@ -87,6 +87,32 @@ def _split(page: NotebookPage, place: Locator) -> None:
 
 SITE = [Picture("panel", (PANEL,), _split)]
 
+# docs/tutorial.md
+
+CONVERT = '''\
+from toolbench import tool
+
+@tool
+def convert(amount: float, rate: float = 1.1) -> float:
+    """Convert euros to dollars.
+
+    Args:
+        amount: How many euros.
+        rate: Dollars for one euro.
+    """
+    return round(amount * rate, 2)
+
+convert'''
+
+
+def _convert(page: NotebookPage, place: Locator) -> None:
+    page.type_into("amount", "20", within=place)
+    page.click("Run", within=place)
+    page.wait_for_text("22.0", within=place)
+
+
+TUTORIAL = [Picture("convert", (CONVERT,), _convert)]
+
 # docs/how-to/connect-a-server.md
 
 TIME = "%mcp connect time -- python -m mcp_server_time --local-timezone=UTC"
@@ -121,4 +147,10 @@ Split 84 euros between four people."""
 
 LET_A_MODEL = [Picture("chat", (BILLS, CHAT))]
 
-PICTURES = [*README, *SITE, *CONNECT, *LET_A_MODEL]
+PICTURES = [
+    *README,
+    *SITE,
+    *TUTORIAL,
+    *CONNECT,
+    *LET_A_MODEL,
+]
