@@ -165,10 +165,11 @@ stress: .venv/.ready  ## printing beside runs that begin and end; servers that c
 	$(BIN)/python scripts/stress.py $(SECONDS)
 	$(BIN)/python scripts/stress_servers.py $(SECONDS)
 
-docs: .venv/.ready   ## write what is made from docstrings and tests
+docs: .venv/.ready   ## write what is made from docstrings, tests and benchmarks
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/front_ends.py
 	$(BIN)/python scripts/badges.py
+	$(BIN)/python scripts/figures.py
 
 screenshots: .venv/.ready  ## take the pictures of the documents from the real thing
 	sh scripts/chromium.sh

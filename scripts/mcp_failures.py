@@ -25,14 +25,13 @@ from test_mcp.seen import (  # noqa: E402
 HEAD = """\
 # What you see when an MCP server misbehaves
 
-Each line is one kind of misbehaviour of the server that the tests use, and what toolbench says
-about it. The other servers and tools go on working meanwhile, nothing waits longer than its
-time limit, and no process is left behind. `%mcp connect example` starts a server on which you can
-try some of it. `make test` compares this page with what happens;
-`python scripts/mcp_failures.py` writes it anew.
+Each row is one way in which a test server misbehaves, and what toolbench reports. Other servers and
+tools keep working meanwhile, nothing waits longer than its time limit, and no process is left behind.
+Try some of them with `%mcp connect example`.
 
-Each is tried over stdio and HTTP, in the protocol of 2025-11-25 and in the newer one of
-2026-07-28, where that makes sense. A cell names the ways only where they differ.
+Each was tried over stdio and HTTP, in the protocols of 2025-11-25 and 2026-07-28. A cell names them
+only if the results differ. The page is written by `python scripts/mcp_failures.py`, and `make test`
+compares it with what happens.
 """
 
 

@@ -100,7 +100,7 @@ def test_the_reference_is_up_to_date(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["front_ends.py", "badges.py"])
+@pytest.mark.parametrize("script", ["front_ends.py", "badges.py", "figures.py"])
 def test_what_is_made_is_up_to_date(script):
     """`make docs` would change nothing else."""
     done = subprocess.run(
