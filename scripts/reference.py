@@ -37,7 +37,14 @@ file that has other content, `--approve` approves servers as they are now, `-o` 
 MODULES = {
     "toolbench": None,
     "toolbench.core.builtins": ("FinishTool", "ThinkTool"),
-    "toolbench.errors": None,
+    "toolbench.errors": (
+        *("ToolbenchError", "Problem", "Path", "ArgumentsError", "BodyError", "CaseError"),
+        *("ConsentError", "ExportError", "FileError", "FilterError", "KindError"),
+        *("MissingExtraError", "ModelError", "ModelConnectionError", "ModelDriftError"),
+        *("ModelScriptError", "ModelStoppedError", "RegistrationError", "SchemaError"),
+        *("SecretError", "ServerError", "ToolFailedError", "ToolStoppedError"),
+        "ToolNotFoundError",
+    ),
     "toolbench.display.timeline": ("Span", "ToolTimes", "Timeline"),
     "toolbench.runs.policy": ("Policy", "policy"),
     "toolbench.runs.questions": ("Question", "Answer", "answering"),
@@ -77,6 +84,7 @@ SERVER_COMMANDS = ("list", "call", "read", "prompt", "review", "check")
 # What is called like a function of Python
 _FUNCTIONS = {"eval": "eval_", "list": "list_"}
 STYLE: ConfigDict = {
+    "docstring_section_style": "table",
     # IPython asks for it
     "filters": ["!^_", "!^getdoc$"],
     "heading_level": 1,
@@ -93,6 +101,12 @@ STYLE: ConfigDict = {
 # Each template is compiled once
 TEMPLATES = prepare_env()
 LINK = re.compile(r"\[(?P<text>[^\[\]]+)\]\(#(?P<path>[\w.]+)\)")
+# What is returned and raised is rarely more than a line or two: a list, not a table
+ROWS = re.compile(r"^Type \| Description\n-+ \| -+\n(?P<rows>(?:.+ \| .*\n?)*)", re.MULTILINE)
+ROW = re.compile(r"^(.+?) \| (.*)$", re.MULTILINE)
+UNTYPED = re.compile(
+    r"^Name \| Type \| Description\n.*\n(?P<rows>(?:`\w+` \|  \| .*\n)+)\n", re.MULTILINE
+)
 HEADING = re.compile(r"^#+ `(?P<name>[\w.]+)`$", re.MULTILINE)
 
 
@@ -121,7 +135,11 @@ def pages() -> dict[str, str]:
         "toolbench",
         search_paths=[ROOT],
         docstring_parser="google",
-        docstring_options={"ignore_init_summary": True, "warnings": False},
+        docstring_options={
+            "ignore_init_summary": True,
+            "returns_multiple_items": False,
+            "warnings": False,
+        },
     )
     modules = {
         name: package if name == "toolbench" else package[name.split(".", 1)[1]] for name in MODULES
@@ -141,6 +159,9 @@ def pages() -> dict[str, str]:
     for described in classes.values():
         describe_hidden_bases(described, homes)
         hide_values(described)
+        # A call of the class returns an object of it
+        if "__init__" in described.members:
+            described["__init__"].returns = None
     texts = {name: module_page(module, members[name], homes) for name, module in modules.items()}
     headings = {name: dict(anchors_of(text)) for name, text in texts.items()}
     anchors = {
@@ -149,6 +170,12 @@ def pages() -> dict[str, str]:
         for name, described in objects.items()
         if homes[path := described.path] == home
     }
+    for home, objects in members.items():
+        for name, described in objects.items():
+            for heading, anchor in anchors_of(texts[home]):
+                _, _, member = heading.partition(f"### `{name}.")
+                if member and homes[described.path] == home:
+                    anchors[f"{described.path}.{member[:-1]}"] = f"{home}.md#{anchor}"
     described_pages = {
         f"{name}.md": linked(text, f"{name}.md", anchors) for name, text in texts.items()
     }
@@ -186,7 +213,29 @@ def rendered(described: griffe.Object, style: ConfigDict) -> str:
     template = TEMPLATES.get_template(f"{described.kind.value}.md.jinja")
     page = template.render(**prepare_context(described, style))
     # Whether a default was given or not is no matter of users
-    return re.sub(r"\bvalue_of_class\(([^()]*)\)", r"\1", page)
+    page = re.sub(r"\bvalue_of_class\(([^()]*)\)", r"\1", page)
+    page = ROWS.sub(lambda match: ROW.sub(r"- \1: \2", match["rows"]), page)
+    page = UNTYPED.sub(without_types, page)
+    return with_class_names(page)
+
+
+def without_types(table: re.Match[str]) -> str:
+    """Return a table of attributes whose types are not declared, without their column."""
+    return (
+        "Name | Description\n---- | -----------\n" + table["rows"].replace(" |  | ", " | ") + "\n"
+    )
+
+
+def with_class_names(page: str) -> str:
+    """Return *page* with the name of its class in the heading of each member: its anchor is unique."""
+    lines, owner = [], ""
+    for line in page.split("\n"):
+        if line.startswith("## `"):
+            owner = line[4:-1]
+        elif line.startswith("### `") and owner:
+            line = line.replace("`", f"`{owner}.", 1)
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def describe_hidden_bases(described: griffe.Class, homes: dict[str, str]) -> None:

@@ -82,7 +82,16 @@ class Problem:
 
 
 class ToolbenchError(Exception):
-    """The base class of all errors of toolbench."""
+    """The base class of all errors of toolbench.
+
+    Examples:
+        >>> from toolbench import ToolbenchError, run_tool
+        >>> try:
+        ...     run_tool("splt_bill", total=84)
+        ... except ToolbenchError as error:
+        ...     print(type(error).__name__, error)
+        ToolNotFoundError No tool is registered as 'splt_bill'. Registered: none.
+    """
 
     def _render_traceback_(self) -> list[str]:
         """Return only the message, for IPython: a traceback would not help."""

@@ -173,13 +173,32 @@ def _check_panels() -> bool:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Load toolbench into *shell*; IPython calls this for `%load_ext toolbench`."""
+    """Load toolbench into *shell*; IPython calls this for `%load_ext toolbench`.
+
+    Examples:
+        >>> from IPython.core.interactiveshell import InteractiveShell
+        >>> from toolbench import load_ipython_extension
+        >>> shell = InteractiveShell.instance()
+        >>> load_ipython_extension(shell)
+        >>> "tool" in shell.magics_manager.magics["line"]
+        True
+    """
     if _NAME not in shell.meta:
         shell.meta[_NAME] = Workbench(shell)
         shell.meta[_NAME].load()
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Remove toolbench from *shell*; IPython calls this for `%unload_ext toolbench`."""
+    """Remove toolbench from *shell*; IPython calls this for `%unload_ext toolbench`.
+
+    Examples:
+        >>> from IPython.core.interactiveshell import InteractiveShell
+        >>> from toolbench import load_ipython_extension, unload_ipython_extension
+        >>> shell = InteractiveShell.instance()
+        >>> load_ipython_extension(shell)
+        >>> unload_ipython_extension(shell)
+        >>> "tool" in shell.magics_manager.magics["line"]
+        False
+    """
     if _NAME in shell.meta:
         shell.meta.pop(_NAME).unload()

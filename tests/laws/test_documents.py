@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import yaml
@@ -50,6 +51,38 @@ def test_links_lead_somewhere():
             assert (document.parent / target).exists(), (document, target)
 
 
+def test_links_land_on_a_heading():
+    """The part after `#` is a heading of that page, as GitHub and the site write it."""
+    headings = {document: headings_of(document) for document in DOCUMENTS}
+    for document in DOCUMENTS:
+        for page, anchor in anchored(document):
+            target = document.parent.joinpath(page).resolve()
+            if not page:
+                target = document
+            assert anchor in headings.get(target, {anchor}), (document, page, anchor)
+
+
+def anchored(document: Path) -> list[tuple[str, str]]:
+    """The links of *document* to a heading: the page, which is empty for its own, and the anchor."""
+    text = document.read_text("utf-8")
+    return re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", text)
+
+
+def headings_of(document: Path) -> set[str]:
+    """The anchors of *document*: of its headings, and those that it sets itself."""
+    text = document.read_text("utf-8")
+    tokens = MarkdownIt().parse(text)
+    anchors = re.findall(r'\bid="([^"]+)"', text)
+    for heading, words in pairwise(tokens):
+        if heading.type == "heading_open":
+            plain = "".join(part.content for part in words.children or ())
+            anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+            if anchor in anchors:
+                anchor += f"-{anchors.count(anchor)}"
+            anchors.append(anchor)
+    return set(anchors)
+
+
 def imported() -> set[str]:
     """What the documents and notebooks import of ours: `toolbench.mcp.MCPClient`."""
     notebooks = (json.loads(p.read_text("utf-8")) for p in (ROOT / "notebooks").glob("*.ipynb"))
@@ -90,7 +123,7 @@ def test_the_reference_describes_each_member_once():
     tools = (REFERENCE / "toolbench.tools.md").read_text("utf-8")
     assert "Bases: <code>[ToolDefinition](toolbench.md#tooldefinition)" in tools
     pages = [path.read_text("utf-8") for path in REFERENCE.glob("*.md")]
-    assert "".join(pages).count("### `to_openai_tool`") == 1
+    assert "".join(pages).count("### `ToolDefinition.to_openai_tool`") == 1
 
 
 def test_links_of_the_reference_lead_to_an_entry():

@@ -1,6 +1,5 @@
 """The fake server, through our own client: what it is told to do is what the client sees."""
 
-import doctest
 import threading
 
 import pytest
@@ -12,7 +11,6 @@ from toolbench.errors import ServerError
 from toolbench.mcp import MCPClient, create_mcp_tools
 from toolbench.mcp.elicitation import Answer, reporting
 from toolbench.testing import HANG_UP, NEVER, FakeMCPServer, InTurn, Raw, RpcError
-from toolbench.testing import server as module
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}}
 
@@ -43,12 +41,6 @@ def call(session, name, **arguments):
 
 
 class TestTarget:
-    def test_the_example_in_the_docstring_runs(self):
-        """What the documentation shows is what happens."""
-        tried = doctest.testmod(module)
-        assert tried.failed == 0
-        assert tried.attempted > 8
-
     def test_speaks_its_era_and_says_who_it_is(self, session, server):
         """The client negotiates as with any server."""
         assert session.era == server.era

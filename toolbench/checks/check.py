@@ -96,12 +96,13 @@ class Check:
         CaseError: If a part of it cannot be used; the message names the check and the part.
 
     Examples:
-        >>> check = Check("adds", "add", arguments={"a": 1, "b": 2}, expect={"result": 3})
         >>> from toolbench import tool
+        >>> from toolbench.checks import Check
         >>> @tool
         ... def add(a: int, b: int) -> int:
         ...     "Add two numbers."
         ...     return a + b
+        >>> check = Check("adds", "add", arguments={"a": 1, "b": 2}, expect={"result": 3})
         >>> check.problems(add(a=1, b=3))
         [Problem(path=(), message='3 was expected, and 4 was returned')]
     """

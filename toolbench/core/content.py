@@ -21,7 +21,16 @@ class TextContent(BaseModel):
     cache_prompt: bool = False
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
-        """Return the block as a list of one content part, in the format of OpenAI's chat completions."""
+        """Return the block as a list of one content part, in the format of OpenAI's chat completions.
+
+        Examples:
+            >>> from toolbench import Observation, TextContent
+            >>> blocks = [TextContent(text="First line. "), TextContent(text="Second.")]
+            >>> Observation(content=blocks).text
+            'First line. Second.'
+            >>> blocks[0].to_llm_dict()
+            [{'type': 'text', 'text': 'First line. '}]
+        """
         return [{"type": "text", "text": self.text}]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:
@@ -39,7 +48,13 @@ class ImageContent(BaseModel):
     cache_prompt: bool = False
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
-        """Return one content part for each image, in the format of OpenAI's chat completions."""
+        """Return one content part for each image, in the format of OpenAI's chat completions.
+
+        Examples:
+            >>> from toolbench import ImageContent
+            >>> ImageContent(image_urls=["https://example.com/cat.png"]).to_llm_dict()
+            [{'type': 'image_url', 'image_url': {'url': 'https://example.com/cat.png'}}]
+        """
         return [{"type": "image_url", "image_url": {"url": url}} for url in self.image_urls]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:

@@ -12,6 +12,12 @@ class ToolAnnotations(BaseModel):
     """Hints, not promises: a server or author may be wrong about its own tool.
 
     Source: MCP specification, `ToolAnnotations`.
+
+    Examples:
+        >>> from toolbench import ToolAnnotations
+        >>> hints = ToolAnnotations(title="Delete a file", destructiveHint=True)
+        >>> hints.effect, hints.readOnlyHint
+        ('destructive', False)
     """
 
     model_config = ConfigDict(frozen=True)

@@ -45,6 +45,19 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     It is called as `(action)` or `(action, conversation)`, and may be `async`. If it defines
     `close`, it must be closed: by `with`, or by a call of `close`.
     Source: OpenHands SDK, `ToolExecutor`.
+
+    Examples:
+        >>> from toolbench import Action, Observation, ToolExecutor
+        >>> class Increment(Action):
+        ...     by: int = 1
+        >>> class Counter(ToolExecutor[Increment, Observation]):
+        ...     total = 0
+        ...     def __call__(self, action, conversation=None):
+        ...         self.total += action.by
+        ...         return Observation.from_text(f"{self.total}")
+        >>> counter = Counter()
+        >>> counter(Increment(by=2)).text, counter(Increment()).text
+        ('2', '3')
     """
 
     _closed = False
@@ -89,7 +102,18 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
 
 
 class ExecutableTool(Protocol):
-    """A tool that is known to have an executor."""
+    """A tool that is known to have an executor.
+
+    Examples:
+        >>> from toolbench import ExecutableTool, tool
+        >>> @tool
+        ... def shout(text: str) -> str:
+        ...     "Return the text in capitals."
+        ...     return text.upper()
+        >>> executable: ExecutableTool = shout.as_executable()
+        >>> executable.executor is shout.executor
+        True
+    """
 
     name: str
     executor: ToolExecutor[Any, Any]

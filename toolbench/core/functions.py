@@ -394,6 +394,23 @@ def tool(
         RegistrationError: If the function has no name, takes `*args`, is a method without its
             object, or has parameters of types that JSON cannot carry; if *read_only* and
             *destructive* are both true; if *max_result_tokens* is too small.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> @tool(read_only=True)
+        ... def split_bill(total: float, people: int = 2, tip: float = 0) -> float:
+        ...     '''Split a bill evenly.
+        ...
+        ...     Args:
+        ...         total: The bill, in euros.
+        ...         people: How many people share it.
+        ...         tip: The tip in percent, such as 10.
+        ...     '''
+        ...     return total * (1 + tip / 100) / people
+        >>> split_bill(total=84, people=4).text
+        '21.0'
+        >>> split_bill.input_schema["properties"]["tip"]
+        {'default': 0, 'description': 'The tip in percent, such as 10.', 'type': 'number'}
     """
     if read_only and destructive:
         msg = "A read-only tool cannot be destructive: set read_only or destructive."

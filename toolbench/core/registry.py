@@ -31,6 +31,19 @@ class ToolRegistry:
 
     A recipe is a tool with an executor, a ToolDefinition subclass that defines `create`, or
     a function with the parameters of `create`.
+
+    Examples:
+        >>> from toolbench import ToolRegistry, tool
+        >>> @tool
+        ... def convert(celsius: float) -> float:
+        ...     "Convert a temperature to Fahrenheit."
+        ...     return celsius * 9 / 5 + 32
+        >>> registry = ToolRegistry()
+        >>> registry.register("convert", convert, aliases=["to_fahrenheit"])
+        >>> list(registry)
+        ['convert']
+        >>> registry.resolve("to_fahrenheit")[0](celsius=100).text
+        '212.0'
     """
 
     def __init__(self) -> None:
@@ -246,12 +259,32 @@ default_registry = ToolRegistry()
 
 
 def register_tool(name: str, recipe: Registered) -> None:
-    """Register a tool, a ToolDefinition subclass or a function; see `ToolRegistry.register`."""
+    """Register a tool, a ToolDefinition subclass or a function; see `ToolRegistry.register`.
+
+    Examples:
+        >>> from toolbench import register_tool, run_tool, tool
+        >>> @tool
+        ... def roll(sides: int) -> str:
+        ...     "Roll a die."
+        ...     return f"one of {sides}"
+        >>> register_tool("roll", roll)
+        >>> run_tool("roll", sides=6).text
+        'one of 6'
+    """
     default_registry._enter(name, recipe, ())
 
 
 def resolve_tool(spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools that *spec* describes; see `ToolRegistry.resolve`."""
+    """Return the tools that *spec* describes; see `ToolRegistry.resolve`.
+
+    Examples:
+        >>> from toolbench import Tool, register_tool, resolve_tool
+        >>> from toolbench.tools import FileEditorTool
+        >>> register_tool("editor", FileEditorTool)
+        >>> [editor] = resolve_tool(Tool(name="editor", params={"workspace_root": "."}))
+        >>> editor.title
+        'File editor'
+    """
     return default_registry.resolve(spec, conv_state)
 
 
@@ -340,7 +373,16 @@ def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
 
 
 def list_registered_tools() -> list[str]:
-    """Return the names of all registered tools."""
+    """Return the names of all registered tools.
+
+    Examples:
+        >>> from toolbench import list_registered_tools, register_tool
+        >>> from toolbench.tools import GlobTool, GrepTool
+        >>> register_tool("glob", GlobTool)
+        >>> register_tool("grep", GrepTool)
+        >>> list_registered_tools()
+        ['glob', 'grep']
+    """
     return list(default_registry)
 
 

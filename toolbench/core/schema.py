@@ -102,6 +102,16 @@ class Schema(BaseModel):
 
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
+
+        Examples:
+            >>> from toolbench import Schema
+            >>> schema = {"type": "object", "properties": {"class": {"type": "string"}}}
+            >>> Seat = Schema.from_mcp_schema("Seat", schema)
+            >>> seat = Seat.model_validate({"class": "business"})
+            >>> seat.class_, seat.to_arguments()
+            ('business', {'class': 'business'})
+            >>> Seat.to_mcp_schema() == schema
+            True
         """
         caller = sys._getframe(1)
         module = caller.f_globals.get("__name__", "__main__")
@@ -128,7 +138,19 @@ class Schema(BaseModel):
             return fields
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields that were set, JSON-ready, and the `kind`, the class name for `from_dict`."""
+        """Return the fields that were set, JSON-ready, and the `kind`, the class name for `from_dict`.
+
+        Examples:
+            >>> from toolbench import Action
+            >>> class Search(Action):
+            ...     query: str
+            ...     limit: int = 10
+            >>> saved = Search(query="emma").to_dict()
+            >>> saved
+            {'kind': 'Search', 'query': 'emma'}
+            >>> Action.from_dict(saved)
+            Search(query='emma', limit=10)
+        """
         saved = {"kind": self.kind_of()}
         for name, value in self.to_arguments().items():
             prefix = _OWN if _KINDS.fullmatch(name) else ""
@@ -228,7 +250,19 @@ class Action(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view of the call for people, secrets hidden; any Rich renderable."""
+        """The view of the call for people, secrets hidden; any Rich renderable.
+
+        Examples:
+            >>> from pydantic import Field
+            >>> from rich import print
+            >>> from toolbench import Action
+            >>> class SplitBill(Action):
+            ...     total: float = Field(gt=0, description="The whole bill, in euros.")
+            ...     people: int = 2
+            >>> print(SplitBill(total=84).visualize)
+            Action: SplitBill
+              total: 84.0
+        """
         text = Text.assemble(("Action: ", "bold"), type(self).__name__)
         masked, _ = _secrecy_of(type(self)).hide(self.to_arguments())
         for name, value in masked.items():
@@ -305,7 +339,18 @@ class Observation(Schema):
         is_error: bool = False,  # noqa: FBT001, FBT002 - the signature of OpenHands
         **fields: Any,
     ) -> Self:
-        """Return an observation with *text* as its content; *fields* are other fields of the class."""
+        """Return an observation with *text* as its content; *fields* are other fields of the class.
+
+        Examples:
+            >>> from toolbench import Observation
+            >>> class Forecast(Observation):
+            ...     celsius: float
+            >>> forecast = Forecast.from_text("Sunny, 21 °C", celsius=21)
+            >>> forecast.text, forecast.celsius
+            ('Sunny, 21 °C', 21.0)
+            >>> Observation.from_text("No such city: Pariss", is_error=True).is_error
+            True
+        """
         return cls(content=[TextContent(text=text)], is_error=is_error, **fields)
 
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, str]:
@@ -353,7 +398,13 @@ class Observation(Schema):
         return self.content
 
     def to_mcp_result(self) -> dict[str, Any]:
-        """Return the observation as a server's answer to `tools/call`, JSON-ready."""
+        """Return the observation as a server's answer to `tools/call`, JSON-ready.
+
+        Examples:
+            >>> from toolbench import Observation
+            >>> Observation.from_text("Out of stock", is_error=True).to_mcp_result()
+            {'content': [{'type': 'text', 'text': 'Out of stock'}], 'isError': True}
+        """
         blocks = [block for item in self.content for block in item.to_mcp_blocks()]
         result = {"content": blocks, "isError": self.is_error}
         if not self.is_error:

@@ -44,6 +44,16 @@ class Secret:
 
     Raises:
         RegistrationError: If *name* cannot be the name of an environment variable.
+
+    Examples:
+        >>> from toolbench import Secret, ToolExecutor
+        >>> class SearchTracker(ToolExecutor):
+        ...     secrets = {"token": Secret("TRACKER")}
+        ...     def __call__(self, action, conversation=None):
+        ...         token = self.secrets["token"].value()
+        ...         return f"asked with a token of {len(token)} characters"
+        >>> SearchTracker.secrets
+        {'token': secret('TRACKER')}
     """
 
     name: str

@@ -21,6 +21,13 @@ class SecurityRisk(StrEnum):
 
         Raises:
             ValueError: If either is UNKNOWN: an unknown risk has no place in the order.
+
+        Examples:
+            >>> from toolbench import SecurityRisk
+            >>> SecurityRisk.HIGH.is_riskier(SecurityRisk.LOW)
+            True
+            >>> print(SecurityRisk.MEDIUM, "-", SecurityRisk.MEDIUM.description)
+            MEDIUM - changes things inside the workspace or container
         """
         if SecurityRisk.UNKNOWN in (self, other):
             msg = f"{self.value} and {other.value} cannot be compared: UNKNOWN has no rank."

@@ -6,7 +6,14 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class Tool(BaseModel):
-    """The spec of a registered tool. Source: OpenHands SDK, `Tool`."""
+    """The spec of a registered tool. Source: OpenHands SDK, `Tool`.
+
+    Examples:
+        >>> from toolbench import Tool
+        >>> spec = Tool(name="grep", params={"working_dir": "docs"})
+        >>> spec.model_dump_json()
+        '{"name":"grep","params":{"working_dir":"docs"}}'
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

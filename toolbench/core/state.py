@@ -20,6 +20,16 @@ class ConversationState:
     """The state of a conversation that a tool's `create()` may read.
 
     Source: OpenHands SDK, `ConversationState`.
+
+    Examples:
+        >>> from toolbench import ConversationState
+        >>> from toolbench.tools import TerminalTool
+        >>> state = ConversationState("/tmp", secrets={"TOKEN": "correct-horse-9"})
+        >>> [terminal] = TerminalTool.create(state)
+        >>> with terminal.as_executable().executor:
+        ...     print(terminal(command="pwd; echo $TOKEN").text)
+        /tmp
+        <secret-hidden>
     """
 
     def __init__(

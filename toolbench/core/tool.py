@@ -122,7 +122,15 @@ hooks = Hooks()
 
 
 class ToolBase(ABC, Generic[ActionT, ObservationT]):
-    """The base class of tools. A tool is created for a conversation and is called like a function."""
+    """The base class of tools. A tool is created for a conversation and is called like a function.
+
+    Examples:
+        >>> from toolbench import ToolBase
+        >>> from toolbench.core.builtins import ThinkTool
+        >>> [think] = ThinkTool.create()
+        >>> isinstance(think, ToolBase), ToolBase.resolve_kind("ThinkTool") is ThinkTool
+        (True, True)
+    """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -194,6 +202,21 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass it and define `create`.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
+
+    Examples:
+        >>> from toolbench import Action, ToolDefinition
+        >>> class Greet(Action):
+        ...     name: str
+        >>> greet = ToolDefinition(
+        ...     name="greet",
+        ...     description="Greets a guest by name.",
+        ...     action_type=Greet,
+        ...     executor=lambda action: f"Welcome, {action.name}!",
+        ... )
+        >>> greet(name="Ada").text
+        'Welcome, Ada!'
+        >>> greet.input_schema["properties"]
+        {'name': {'type': 'string'}}
     """
 
     name: str = field(default=value_of_class(""))

@@ -509,5 +509,18 @@ def history() -> RunHistory:
     """Return the history: the runs of this session and the runs that `persist` loaded, newest last.
 
     `history().clear()` removes all runs from the history.
+
+    Examples:
+        >>> from toolbench import history, run_tool, tool
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> for number in (1, 2):
+        ...     result = run_tool(double, number=number)
+        >>> [(run.tool, run.arguments, run.observation.text) for run in history()]
+        [('double', {'number': 1}, '2'), ('double', {'number': 2}, '4')]
+        >>> history()[-1].rerun().text
+        '4'
     """
     return _history

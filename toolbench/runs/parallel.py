@@ -67,6 +67,16 @@ def run_tools(
         NotImplementedError: If a tool has no executor.
         TypeError: If *calls* has something else in place of a tool, or arguments that are neither a
             mapping nor an action.
+
+    Examples:
+        >>> from toolbench import run_tools, tool
+        >>> @tool(read_only=True)
+        ... def length(word: str) -> int:
+        ...     "Count the letters of a word."
+        ...     return len(word)
+        >>> calls = [(length, {"word": word}) for word in ("tool", "bench")]
+        >>> [result.text for result in run_tools(calls, max_parallel=2)]
+        ['4', '5']
     """
     runs = list(starmap(_run, calls))
     perform_together(runs, max_parallel=max_parallel, executor=executor)

@@ -84,6 +84,19 @@ def run_tool(
         TypeError: If *tool* is not a tool, or *arguments* have another type; if an action comes
             with *kwargs*.
         ToolbenchError: If the name stands for several tools.
+
+    Examples:
+        >>> from toolbench import run_tool, tool
+        >>> @tool
+        ... def divide(a: float, b: float) -> float:
+        ...     "Divide one number by another."
+        ...     return a / b
+        >>> run_tool(divide, a=84, b=4).text
+        '21.0'
+        >>> run_tool(divide, {"a": 1, "b": 0}).text
+        'ZeroDivisionError: float division by zero'
+        >>> run_tool(divide, {"a": 1}).text
+        'divide: b: is required'
     """
     tool = the_tool(tool)
     tool.as_executable()

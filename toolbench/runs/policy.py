@@ -117,6 +117,18 @@ class Policy:
         destructive: The verdict on a tool that declares itself destructive; by default, ask.
         undeclared: The verdict on a server's tool that does not say whether it destroys data; by
             default, ask until the person has agreed.
+
+    Examples:
+        >>> from toolbench import policy, tool
+        >>> @tool(destructive=True)
+        ... def drop_table(name: str) -> str:
+        ...     "Drop a table of the database."
+        ...     return f"{name} is gone"
+        >>> print(*policy.verdict_on(drop_table), sep=": ")
+        ask: drop_table can delete or overwrite data
+        >>> policy.deny(drop_table)
+        >>> print(*policy.verdict_on(drop_table), sep=": ")
+        deny: the policy names drop_table
     """
 
     def __init__(self) -> None:

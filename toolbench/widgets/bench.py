@@ -37,6 +37,17 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
     Raises:
         ToolbenchError: If *tools* has no tool.
         ToolNotFoundError: If there is no tool of a name.
+
+    Examples:
+        >>> from toolbench import bench, tool
+        >>> @tool
+        ... def split_bill(total: float, people: int = 2) -> float:
+        ...     "Split a bill evenly."
+        ...     return total / people
+        >>> panel = bench(split_bill)
+        >>> panel.form.value = {"total": 84, "people": 4}
+        >>> panel.form.value
+        {'total': 84, 'people': 4}
     """
     all_tools = _tools(tools)
     if not all_tools:
