@@ -115,16 +115,16 @@ TUTORIAL = [Picture("convert", (CONVERT,), _convert)]
 
 # docs/how-to/connect-a-server.md
 
-TIME = "%mcp connect time -- python -m mcp_server_time --local-timezone=UTC"
+LIBRARY = "%mcp connect library -- python -m toolbench.mcp.example"
 
 
-def _open_tool(page: NotebookPage, place: Locator) -> None:
-    place.get_by_text("convert_time").filter(visible=True).first.click()
-    # Its panel is there
-    place.get_by_role("button", name="Run").wait_for()
+def _find(page: NotebookPage, place: Locator) -> None:
+    page.type_into("title", "em", within=place)
+    page.click("Run", within=place)
+    page.wait_for_text("Middlemarch", within=place)
 
 
-CONNECT = [Picture("explorer", (TIME, "%mcp explore time"), _open_tool)]
+CONNECT = [Picture("explorer", (LIBRARY, "%mcp explore library"), _find)]
 
 # docs/how-to/let-a-model-use-your-tools.md
 
