@@ -449,8 +449,8 @@ def create_mcp_tools(
 
     Args:
         config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file in this format or
-            in that of Claude, Cursor, VS Code, Windsurf or Codex, one URL, a FastMCP object,
-            or a `toolbench.testing.FakeMCPServer`.
+            in that of Claude, Cursor, VS Code, Windsurf or Codex, a `server.json` of the MCP
+            registry, one URL, a FastMCP object, or a `toolbench.testing.FakeMCPServer`.
         record: A file for all messages of the sessions, without secrets. With
             `TOOLBENCH_REPLAY=1` in the environment this file is replayed instead.
         replay: A recording that gives the answers: no process is started, no network is used,
@@ -467,9 +467,9 @@ def create_mcp_tools(
             thread of its own, where it may call tools. Source: OpenHands SDK.
         answerer: An older parameter, for one more release: one handler for both kinds of questions.
         approve: Whether the servers of a file are approved as the file has them now. Otherwise they
-            are shown, and the person is asked about them once for each content: programs,
-            arguments, folders, addresses and the names of variables. A configuration in
-            code is your own words, and nothing is asked.
+            are shown, and the user is asked about them once for each content: programs,
+            arguments, folders, the environment (with an `envFile`), addresses and the names of
+            variables. A mapping or a URL in code is your own, and nothing is asked.
 
     Raises:
         ConsentError: If the servers of a file are not approved.

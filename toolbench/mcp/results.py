@@ -90,7 +90,10 @@ class MCPObservation(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model, without the blocks that are only for the user."""
+        """The content for the model, without the blocks that are only for the user.
+
+        Blocks that the server calls more important (`annotations.priority`) come first.
+        """
         content = self._content_for("assistant")
         if self.content and not content:
             content = [TextContent(text=_FOR_PERSON)]

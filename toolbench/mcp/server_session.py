@@ -135,15 +135,28 @@ class MCPServerSession:
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
-        """The resources: a sequence, with methods to read and to subscribe."""
+        """The resources: a sequence, with methods to read and to subscribe.
+
+        What the server calls fresh (`ttlMs`) is not requested again until the time is over, the
+        server announces a change, or `refresh()`; `read(uri, anew=True)` always requests it. A
+        session that is recorded or replayed requests it each time.
+        """
         self.roots = RootList(self.connection, features)
-        """The folders that the server may ask for: a sequence, with a method to change them."""
+        """The folders that the server may ask for; `roots.change(*folders)` replaces them and tells it."""
         self.skills = SkillList(self.connection, timeout, self.resources)
-        """The skills: a sequence, with a method to read a skill's file."""
+        """The skills: a sequence, with a method to read a skill's file.
+
+        A file whose SHA-256 differs from the server's list is refused. Nothing of a skill is run.
+        """
         self.prompts = PromptList(self.connection, timeout)
         """The prompts: a sequence, with a method to get the messages of a prompt."""
         self.tasks: deque[MCPTask] = deque(maxlen=_MOST_TASKS)
-        """The last tasks that calls of this session started."""
+        """The last tasks that calls of this session started, with their last state.
+
+        A call that the server runs as a task (MCP 2026-07-28) waits for the task without a time
+        limit. If the run is cancelled, or the kernel ends, the task is cancelled at the server. A
+        tool that runs only as a task of 2025-11-25 is not called.
+        """
         self.log = inbox.log
         """The last messages the server logged through MCP."""
         self.traffic = inbox.traffic
