@@ -147,10 +147,131 @@ Split 84 euros between four people."""
 
 LET_A_MODEL = [Picture("chat", (BILLS, CHAT))]
 
+# docs/how-to/write-a-tool.md
+
+FIND_BOOKS = '''\
+from typing import Annotated, Literal
+from pydantic import Field
+from toolbench import tool
+
+@tool(read_only=True)
+def find_books(genre: Literal["novel", "poems"], limit: Annotated[int, Field(ge=1, le=20)] = 3) -> list[dict]:
+    """List the books of a genre; returns their titles and years.
+
+    Args:
+        genre: The shelf to search.
+        limit: The most books to return.
+    """
+    novels = [{"title": "Emma", "year": 1815}, {"title": "Middlemarch", "year": 1871}]
+    return {"novel": novels}[genre][:limit]
+
+find_books'''
+
+
+def _find(page: NotebookPage, place: Locator) -> None:
+    place.get_by_text("novel").filter(visible=True).first.click()
+    page.click("Run", within=place)
+    page.wait_for_text("Middlemarch", within=place)
+
+
+# docs/how-to/confirm-policies.md
+
+FORGET = '''\
+from toolbench import tool
+
+@tool(destructive=True)
+def forget(name: str) -> str:
+    """Delete a note."""
+    return f"{name} is gone"
+
+forget'''
+
+
+def _ask_to_forget(page: NotebookPage, place: Locator) -> None:
+    page.type_into("name", "shopping", within=place)
+    page.click("Run", within=place)
+    page.wait_for_text("Don't run", within=place)
+
+
+# docs/how-to/sweep-a-tool.md
+
+SWEEP = '''\
+from toolbench import tool
+from toolbench.evals import sweep
+
+@tool(read_only=True)
+def divide(a: int, b: int) -> dict:
+    """Divide a by b; returns quotient and rest."""
+    return {"quotient": a // b, "rest": a % b}
+
+sweep(divide, {"a": range(6, 9), "b": [0, 4]})'''
+
+# docs/how-to/test-a-tool.md
+
+CHECKS = '''\
+from toolbench import tool
+from toolbench.checks import Check, Checks
+
+@tool
+def divide(a: float, b: float) -> float:
+    """Divide a by b; returns the quotient."""
+    return a / b
+
+Checks([
+    Check("it divides", "divide", arguments={"a": 6, "b": 3}, expect={"result": 2.5}),
+    Check("nothing divides by zero", "divide", arguments={"a": 1, "b": 0}, expect={"error": "ZeroDivision"}),
+]).run()'''
+
+# docs/how-to/see-what-happened.md
+
+LIBRARY = '''\
+from time import sleep
+from toolbench import answering, run_tool, tool
+
+%mcp connect example
+
+@tool
+def count_books(shelf: int) -> int:
+    """Count the books of a shelf."""
+    if shelf > 3:
+        raise LookupError(f"there is no shelf {shelf}")
+    sleep(0.6 * shelf)
+    return 12 + shelf
+
+for shelf in (1, 2, 3, 13):
+    run_tool(count_books, shelf=shelf)
+with answering({"until": "2026-12-31"}):
+    %tool lend title=Emma'''
+
+# docs/how-to/from-a-cell-to-a-package.md
+
+BILL = '''\
+from toolbench import tool
+
+SERVICE = 1.1
+
+@tool(read_only=True)
+def split_bill(total: float, people: int = 2) -> float:
+    """Split a bill, service included; returns what each pays."""
+    return round(total * SERVICE / people, 2)'''
+
+TOOLS = [
+    Picture("find-books", (FIND_BOOKS,), _find),
+    Picture("consent", (FORGET,), _ask_to_forget),
+    Picture("sweep", (SWEEP,)),
+    Picture("checks", (CHECKS,)),
+    Picture("timeline", (LIBRARY, "%mcp timeline")),
+    Picture(
+        "export",
+        (BILL, "%tool split_bill total=84 people=4", "%tools export split_bill --to split_bill"),
+    ),
+]
+
 PICTURES = [
     *README,
     *SITE,
     *TUTORIAL,
     *CONNECT,
     *LET_A_MODEL,
+    *TOOLS,
 ]
