@@ -88,14 +88,25 @@ def export_package(
     Both files get the imports, functions, classes and constants that they need from the cells.
     These parts are found by their names in the source code, and nothing is run: what the code of a
     tool names, what that names, and so on, with the assignments into it (`prices["tea"] = 3`). A
-    statement that only touches one of them, as `rows.append(1)` or `db.execute("insert ...")`, is not
-    taken: the README and the message of the export name it, and *cells* takes its cell.
+    function gets the last value of a name; other code gets the value from before it. A statement that
+    only touches one of these parts, as `rows.append(1)` or `db.execute("insert ...")`, is not taken:
+    the README and the message of the export name it, and *cells* takes its cell.
 
-    The project also has tests, pyproject.toml, a README, a notebook and an MCP server. The tests
-    repeat calls of the session, with their results, if the tool declares `read_only`; of other tools
-    they check that the arguments are accepted. The package has the name of the tool, or
-    the name of the folder if there are several tools; `_tool` is added to a name that Python or
-    another installed package has.
+    The content of files and databases is not in the package. The README names the files that the code
+    names, and the tests are skipped if one is missing. `API_KEY = "..."` becomes
+    `API_KEY = environ["API_KEY"]`. Nothing is written if a needed value exists only in the kernel,
+    comes from a magic or from a module of yours that no package holds, or has a secret in it.
+
+    The project also has pyproject.toml, a README, a notebook and an MCP server, which makes the tools
+    in one thread and runs sync tools one after another. The package has the name of the tool, or the
+    name of the folder if there are several tools; `_tool` is added to a name that Python or another
+    installed package has.
+
+    The tests repeat calls of the session. They compare the result if the tool declares `read_only`
+    and not `open_world`; for other tools, they check that the arguments are accepted. Answers that the
+    user gave are given again. Left out are calls of an earlier version of the tool, calls that were
+    refused, and calls with a secret or with a question that had no answer. A path among the arguments
+    stays as it is. The README says which calls are not compared, and why.
 
     Args:
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
@@ -104,8 +115,9 @@ def export_package(
         cells: The numbers of cells that are taken too, whatever they do: `[2]` for In [2]. In a file,
             which has no cells, `[0]` takes all of its statements.
         tests: The recorded calls that become tests; if left out, the calls of this session in
-            `history()`. A call with a secret never becomes a test.
-        openhands: Write for the OpenHands SDK. The package then needs the SDK, not toolbench.
+            `history()`; none for `()`.
+        openhands: Write for the OpenHands SDK. The package then needs the SDK and Python 3.12, not
+            toolbench. The SDK has no `current_run`, so questions and progress are lost.
         overwrite: Replace existing files that have other content, and remove the files that only an
             earlier export wrote. Of these files, one that a person changed is not removed but named.
 
