@@ -153,7 +153,7 @@ def test_packages_of_the_documents_are_ours_or_pinned():
     """A line with `pip install` names an extra of ours, a package that is tested here, or a wheel."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = set(re.findall(r"^[\w.-]+", (ROOT / "constraints.txt").read_text(), re.M))
-    installs = [w[1:] for program, w in commands() if (program, w[0]) == ("pip", "install")]
+    installs = [w[1:] for program, w in commands() if program == "pip" and w[0] == "install"]
     for word in (word for words in installs for word in words):
         if word.endswith(".whl"):
             # A file that a line before has built
