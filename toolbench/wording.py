@@ -111,6 +111,11 @@ def estimate_tokens(text: str) -> int:
     Compared with OpenAI's o200k, the estimate is 8 % too high for code, 6 % too low for English
     and 22 % too low for JSON Schema. In a very long text with other characters than ASCII, only
     samples are counted.
+
+    Examples:
+        >>> from toolbench.llm import estimate_tokens
+        >>> estimate_tokens("Split a bill evenly among friends.")
+        9
     """
     if text.isascii():
         return ceil(len(text) / _TOKEN)

@@ -21,7 +21,23 @@ from toolbench.llm.wire import WIRES
 
 
 class Agent:
-    """A model and its tools, for any number of conversations. Source: OpenHands SDK, `Agent`."""
+    """A model and its tools, for any number of conversations. Source: OpenHands SDK, `Agent`.
+
+    Examples:
+        >>> from toolbench import Conversation
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel
+        >>> from toolbench.tools import GrepTool
+        >>> model = ScriptedModel(["Three files mention it."])
+        >>> agent = Agent(model, [GrepTool], system_prompt="Be brief.", max_steps=5)
+        >>> with Conversation(agent=agent) as conversation:
+        ...     conversation.send_message("Which files mention the licence?")
+        ...     reason = conversation.run()
+        >>> conversation.final_text
+        'Three files mention it.'
+        >>> [tool["function"]["name"] for tool in model.requests[0][1]]
+        ['grep']
+    """
 
     def __init__(
         self,
@@ -172,7 +188,19 @@ def _check_has(name: str, part: Any, *methods: str) -> None:
 
 @dataclass(frozen=True)
 class ToolProblem:
-    """A part of a tool that a provider refuses, or that is changed when it is sent."""
+    """A part of a tool that a provider refuses, or that is changed when it is sent.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.agent import check_tools
+        >>> @tool
+        ... def book(room: tuple[str, int]) -> str:
+        ...     "Book a room: its building and number."
+        ...     return "booked"
+        >>> [problem] = check_tools([book], "https://api.openai.com/v1#gpt-5")
+        >>> problem.where, problem.refused, problem.message
+        ('room', False, 'a list must describe its items')
+    """
 
     tool: str
     where: str
@@ -200,6 +228,17 @@ def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
     Raises:
         RegistrationError: If an object is not a tool.
         ToolNotFoundError: If a tool is given by a name that no tool has.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.agent import check_tools
+        >>> @tool(name="weather.in_city")
+        ... def weather(city: str) -> str:
+        ...     "The weather in a city."
+        ...     return "sunny"
+        >>> for problem in check_tools([weather], "https://api.openai.com/v1#gpt-5"):
+        ...     print(problem.where, "-", problem.message)
+        name - to 'weather_in_city_0c46be': at most 64 letters, digits, '_' and '-'
     """
     agent = Agent(model, tools)
     making = ToolMaking(ConversationState(), agent.parts)

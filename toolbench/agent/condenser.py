@@ -26,7 +26,15 @@ _HEAD = "[The older part of this conversation was left out. A summary of it:]\n"
 
 @dataclass(frozen=True)
 class Summary:
-    """A condenser's summary of the older turns."""
+    """A condenser's summary of the older turns.
+
+    Examples:
+        >>> from toolbench.agent import Summary
+        >>> from toolbench.llm import Usage
+        >>> summary = Summary("The user wants a table for four.", [], Usage(900, 12, cost=0.002))
+        >>> summary.usage.cost
+        0.002
+    """
 
     text: str
     """The text that replaces the older turns for the model."""
@@ -36,7 +44,25 @@ class Summary:
 
 
 class Condenser(Protocol):
-    """The protocol of condensers, which replace older turns of a conversation by a summary."""
+    """The protocol of condensers, which replace older turns of a conversation by a summary.
+
+    Examples:
+        >>> from toolbench import Conversation
+        >>> from toolbench.agent import Agent, Summary
+        >>> from toolbench.llm import ScriptedModel
+        >>> class ForgetOldTurns:
+        ...     def wants(self, turns, tokens):
+        ...         return len(turns) > 2
+        ...     def condense(self, turns, model, cancel=None):
+        ...         return Summary("The user said hello.", turns[:-1])
+        >>> agent = Agent(ScriptedModel(["Hi!", "Yes?"]), condenser=ForgetOldTurns())
+        >>> with Conversation(agent=agent) as conversation:
+        ...     for message in ("Hello", "Are you there?"):
+        ...         conversation.send_message(message)
+        ...         reason = conversation.run()
+        >>> conversation.events[4].summary
+        'The user said hello.'
+    """
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
         """Return True to summarise some of *turns* now. All messages have about *tokens* tokens."""
@@ -57,7 +83,16 @@ class Condenser(Protocol):
 
 
 class LLMSummarizingCondenser:
-    """A condenser that lets a model summarise older turns if there are too many tokens."""
+    """A condenser that lets a model summarise older turns if there are too many tokens.
+
+    Examples:
+        >>> from toolbench.agent import Agent, LLMSummarizingCondenser
+        >>> from toolbench.llm import ScriptedModel
+        >>> condenser = LLMSummarizingCondenser(max_tokens=2_000, keep_tokens=500)
+        >>> agent = Agent(ScriptedModel(["Noted."]), condenser=condenser)
+        >>> condenser.wants([], tokens=1_500)
+        False
+    """
 
     def __init__(
         self,

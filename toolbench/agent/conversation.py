@@ -55,14 +55,26 @@ _LEFT = "The call was not run: the user ended the conversation."
 class Conversation:
     """The second argument of an executor; with an agent, also the dialogue of user, model and tools.
 
-    Only one thread at a time can take steps. Example:
-
-        with Conversation(agent=Agent(llm=model, tools=[split_bill])) as conversation:
-            conversation.send_message("Split 84 by four.")
-            conversation.run()
-            print(conversation.final_text)
+    Only one thread at a time can take steps.
 
     Source: OpenHands SDK, `Conversation`.
+
+    Examples:
+        >>> from toolbench import Conversation, tool
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel, as_openai_call
+        >>> @tool
+        ... def split_bill(total: float, people: int) -> float:
+        ...     "Split a bill evenly."
+        ...     return total / people
+        >>> call = as_openai_call(split_bill, {"total": 84, "people": 4})
+        >>> model = ScriptedModel([{"role": "assistant", "tool_calls": [call]}, "21 euros each."])
+        >>> with Conversation(agent=Agent(model, [split_bill])) as conversation:
+        ...     conversation.send_message("We are four, the bill is 84 euros.")
+        ...     print(conversation.run(), "-", conversation.final_text)
+        answered - 21 euros each.
+        >>> conversation.result("split_bill").text
+        '21.0'
     """
 
     def __init__(

@@ -97,7 +97,17 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
 
 
 class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
-    """The tool that delegates a task to another agent."""
+    """The tool that delegates a task to another agent.
+
+    Examples:
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel
+        >>> from toolbench.agent.tools import DelegateTool
+        >>> researcher = Agent(ScriptedModel(["Emma was published in 1815."]))
+        >>> [delegate] = DelegateTool.create(agent=researcher)
+        >>> delegate(task="When was Emma published?").text
+        'Emma was published in 1815.'
+    """
 
     @classmethod
     def create(cls, conv_state: Any = None, *, agent: Any = None) -> Sequence[Self]:

@@ -57,7 +57,18 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Event:
-    """One thing that happened in a conversation."""
+    """One thing that happened in a conversation.
+
+    Examples:
+        >>> from toolbench import Conversation
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel
+        >>> with Conversation(agent=Agent(ScriptedModel(["Good morning."]))) as conversation:
+        ...     conversation.send_message("Hello")
+        ...     reason = conversation.run()
+        >>> [(event.id, type(event).__name__) for event in conversation.events]
+        [(1, 'MessageEvent'), (2, 'MessageEvent'), (3, 'StopEvent')]
+    """
 
     id: int = 0
     """The number of the event in the conversation, from 1."""
@@ -99,7 +110,19 @@ class Event:
 
 @dataclass(frozen=True, repr=False)
 class MessageEvent(Event):
-    """A message: of the user, of the model (text without calls), or of the workbench."""
+    """A message: of the user, of the model (text without calls), or of the workbench.
+
+    Examples:
+        >>> from toolbench import Conversation
+        >>> from toolbench.agent import Agent, MessageEvent
+        >>> from toolbench.llm import ScriptedModel
+        >>> with Conversation(agent=Agent(ScriptedModel(["Berlin."]))) as conversation:
+        ...     conversation.send_message("The capital of Germany?")
+        ...     reason = conversation.run()
+        >>> messages = [event for event in conversation.events if isinstance(event, MessageEvent)]
+        >>> [(message.source, message.text) for message in messages]
+        [('user', 'The capital of Germany?'), ('agent', 'Berlin.')]
+    """
 
     content: Sequence[Content]
     source: Speaker = field(default="user", kw_only=True)
@@ -135,7 +158,23 @@ class MessageEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class ActionEvent(Event):
-    """A tool call of the model. Exactly one `AnswerEvent` for this call follows."""
+    """A tool call of the model. Exactly one `AnswerEvent` for this call follows.
+
+    Examples:
+        >>> from toolbench import Conversation, tool
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel, as_openai_call
+        >>> @tool
+        ... def roll(sides: int = 6) -> int:
+        ...     "Roll a die."
+        ...     return sides
+        >>> message = {"role": "assistant", "tool_calls": [as_openai_call(roll, {"sides": 20})]}
+        >>> with Conversation(agent=Agent(ScriptedModel([message]), [roll])) as conversation:
+        ...     conversation.send_message("Roll a die with 20 sides.")
+        ...     event = conversation.ask()[-1]
+        ...     event.tool_name, event.shown_arguments
+        ('roll', {'sides': 20})
+    """
 
     tool_call: ToolCall
     action: Action | None = None
@@ -231,7 +270,23 @@ class AnswerEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class ObservationEvent(AnswerEvent):
-    """The observation of a call that ran."""
+    """The observation of a call that ran.
+
+    Examples:
+        >>> from toolbench import Conversation, tool
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel, as_openai_call
+        >>> @tool
+        ... def stock(sku: int) -> int:
+        ...     "Count the items of a product in stock."
+        ...     return 7
+        >>> message = {"role": "assistant", "tool_calls": [as_openai_call(stock, {"sku": 12})]}
+        >>> with Conversation(agent=Agent(ScriptedModel([message]), [stock])) as conversation:
+        ...     conversation.send_message("How many of product 12 are left?")
+        ...     event = conversation.step()[-1]
+        ...     event.tool_name, event.observation.text, event.by_hand
+        ('stock', '7', False)
+    """
 
     observation: Observation = field(default_factory=Observation)
     run_id: int | None = field(default=None, kw_only=True)
@@ -260,7 +315,25 @@ class ObservationEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class AgentErrorEvent(AnswerEvent):
-    """An error: a call could not run, or a request to the model got no answer."""
+    """An error: a call could not run, or a request to the model got no answer.
+
+    Examples:
+        >>> from toolbench import Conversation, tool
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel, as_openai_call
+        >>> @tool
+        ... def stock(sku: int) -> int:
+        ...     "Count the items of a product in stock."
+        ...     return 7
+        >>> call = as_openai_call(stock, {"sku": "twelve"})
+        >>> model = ScriptedModel([{"role": "assistant", "tool_calls": [call]}])
+        >>> with Conversation(agent=Agent(model, [stock])) as conversation:
+        ...     conversation.send_message("How many of product 12 are left?")
+        ...     print(conversation.step()[-1].error)
+        The call of 'stock' was not run, 1 problem with its arguments:
+        - sku: should be an integer, not "twelve"
+        Correct this and send the whole call again.
+    """
 
     error: str = ""
 
@@ -277,7 +350,25 @@ class AgentErrorEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class UserRejectObservation(AnswerEvent):
-    """A call that the user or the policy declined, or that was interrupted."""
+    """A call that the user or the policy declined, or that was interrupted.
+
+    Examples:
+        >>> from toolbench import Conversation, tool
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel, as_openai_call
+        >>> @tool(destructive=True)
+        ... def drop_table(name: str) -> str:
+        ...     "Drop a table."
+        ...     return "dropped"
+        >>> call = as_openai_call(drop_table, {"name": "users"})
+        >>> model = ScriptedModel([{"role": "assistant", "tool_calls": [call]}])
+        >>> with Conversation(agent=Agent(model, [drop_table])) as conversation:
+        ...     conversation.send_message("Drop the old table.")
+        ...     events = conversation.ask()
+        ...     conversation.reject_pending("Not that one.")
+        >>> conversation.events[-1].reason
+        'Not that one.'
+    """
 
     reason: str = ""
     rejection_source: Literal["user", "interrupt"] = "user"
@@ -302,7 +393,15 @@ class UserRejectObservation(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class Condensation(Event):
-    """A summary that replaced older events for the model; people still see the events."""
+    """A summary that replaced older events for the model; people still see the events.
+
+    Examples:
+        >>> from toolbench.agent import Condensation
+        >>> from rich import print
+        >>> event = Condensation("The user said hello.", forgotten=(1, 2))
+        >>> print(event.visualize)
+        Condensed 2 events: The user said hello.
+    """
 
     summary: str
     forgotten: tuple[int, ...] = ()
@@ -317,7 +416,14 @@ class Condensation(Event):
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """A note about something that the loop did itself: it tried again, used a backup tool, cut long text."""
+    """A note about something that the loop did itself: it tried again, used a backup tool, cut long text.
+
+    Examples:
+        >>> from rich import print
+        >>> from toolbench.agent import NoticeEvent
+        >>> print(NoticeEvent("fetch failed (network); it is tried again after 0.5 s.").visualize)
+        fetch failed (network); it is tried again after 0.5 s.
+    """
 
     text: str
     left_out: tuple[int, ...] = field(default=(), kw_only=True)
@@ -331,7 +437,18 @@ class NoticeEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class StopEvent(Event):
-    """The reason why `run` stopped."""
+    """The reason why `run` stopped.
+
+    Examples:
+        >>> from toolbench import Conversation
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel
+        >>> with Conversation(agent=Agent(ScriptedModel(["Done."]))) as conversation:
+        ...     conversation.send_message("Clean up.")
+        ...     reason = conversation.run()
+        >>> conversation.events[-1].reason
+        'answered'
+    """
 
     reason: StopReason
     detail: str = ""

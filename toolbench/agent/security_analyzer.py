@@ -30,14 +30,40 @@ _INSTRUCTIONS = (
 
 
 class SecurityAnalyzer(Protocol):
-    """The protocol of analyzers, which rate each call before it runs."""
+    """The protocol of analyzers, which rate each call before it runs.
+
+    Examples:
+        >>> from toolbench import SecurityRisk
+        >>> from toolbench.agent import Agent
+        >>> from toolbench.llm import ScriptedModel
+        >>> class DeletingIsRisky:
+        ...     def security_risk(self, event):
+        ...         if event.tool_name.startswith("delete_"):
+        ...             return SecurityRisk.HIGH
+        ...         return SecurityRisk.UNKNOWN
+        >>> agent = Agent(ScriptedModel(["Done."]), security_analyzer=DeletingIsRisky())
+    """
 
     def security_risk(self, event: ActionEvent) -> SecurityRisk:
         """Return how dangerous the call of *event* is; UNKNOWN if the analyzer cannot say."""
 
 
 class RuleSecurityAnalyzer:
-    """An analyzer that rates calls by rules; the worst rating counts."""
+    r"""An analyzer that rates calls by rules; the worst rating counts.
+
+    Examples:
+        >>> from toolbench import SecurityRisk, tool
+        >>> from toolbench.agent import ActionEvent, RuleSecurityAnalyzer
+        >>> from toolbench.llm import as_openai_call, parse_tool_calls
+        >>> @tool
+        ... def shell(command: str) -> str:
+        ...     "Run a command."
+        ...     return ""
+        >>> analyzer = RuleSecurityAnalyzer(patterns={r"rm\s+-rf": SecurityRisk.HIGH})
+        >>> [call] = parse_tool_calls(as_openai_call(shell, {"command": "rm -rf build"}), [shell])
+        >>> analyzer.security_risk(ActionEvent(call))
+        <SecurityRisk.HIGH: 'HIGH'>
+    """
 
     def __init__(self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None) -> None:
         r"""Rate calls by *rules* and *patterns*.
@@ -77,7 +103,22 @@ def _rule(pattern: str, risk: SecurityRisk) -> Rule:
 
 
 class LLMSecurityAnalyzer:
-    """An analyzer that lets a model rate each call: another model, or the agent's own model."""
+    """An analyzer that lets a model rate each call: another model, or the agent's own model.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.agent import ActionEvent, LLMSecurityAnalyzer
+        >>> from toolbench.llm import ScriptedModel, as_openai_call, parse_tool_calls
+        >>> @tool
+        ... def send_mail(to: str, text: str) -> str:
+        ...     "Send an email."
+        ...     return "sent"
+        >>> message = as_openai_call(send_mail, {"to": "all@example.org", "text": "Hi"})
+        >>> [call] = parse_tool_calls(message, [send_mail])
+        >>> rater = ScriptedModel(["HIGH"])
+        >>> LLMSecurityAnalyzer(rater).security_risk(ActionEvent(call))
+        <SecurityRisk.HIGH: 'HIGH'>
+    """
 
     def __init__(self, llm: Any = None) -> None:
         """Let *llm* rate calls.

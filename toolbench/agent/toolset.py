@@ -169,7 +169,16 @@ def _brief(tool: ToolDefinition[Any, Any]) -> str:
 
 
 class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation]):
-    """The tool that finds other tools, which the model can then call."""
+    """The tool that finds other tools, which the model can then call.
+
+    Examples:
+        >>> from toolbench.agent.tools import SearchToolsTool
+        >>> from toolbench.tools import GlobTool, GrepTool
+        >>> tools = [*GlobTool.create(), *GrepTool.create()]
+        >>> [search] = SearchToolsTool.create(tools=tools, on_match=print)
+        >>> result = search(query="a line that matches an expression")
+        ['grep', 'glob']
+    """
 
     @classmethod
     def create(

@@ -64,7 +64,14 @@ class ThinkExecutor(ToolExecutor[ThinkAction, ThinkObservation]):
 
 
 class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
-    """The tool with which a model ends its task. Source of the names: OpenHands SDK, `FinishTool`."""
+    """The tool with which a model ends its task. Source of the names: OpenHands SDK, `FinishTool`.
+
+    Examples:
+        >>> from toolbench.core.builtins import FinishTool
+        >>> [finish] = FinishTool.create()
+        >>> finish(message="The bill is split: 21 euros each.").text
+        'The bill is split: 21 euros each.'
+    """
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:
@@ -85,7 +92,14 @@ class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
 
 
 class ThinkTool(ToolDefinition[ThinkAction, ThinkObservation]):
-    """The tool with which a model notes a thought. Source of the names: OpenHands SDK, `ThinkTool`."""
+    """The tool with which a model notes a thought. Source of the names: OpenHands SDK, `ThinkTool`.
+
+    Examples:
+        >>> from toolbench.core.builtins import ThinkTool
+        >>> [think] = ThinkTool.create()
+        >>> think(thought="The test fails only on Windows: a path separator?").text
+        'Your thought has been logged.'
+    """
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:

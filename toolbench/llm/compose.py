@@ -35,6 +35,12 @@ def system_message(text: str, provider: Provider = "openai") -> Json:
 
     The role is "system" in every format. Anthropic and Gemini take instructions outside the
     messages; the models of `toolbench.llm.models` send them there.
+
+    Examples:
+        >>> from toolbench.llm import ScriptedModel, system_message, user_message
+        >>> model = ScriptedModel(["Ahoy!"])
+        >>> model.complete([system_message("Talk like a pirate."), user_message("Hello")]).text
+        'Ahoy!'
     """
     return _written(Message("system", (TextPart(text),)), provider)
 
@@ -45,6 +51,16 @@ def user_message(content: str | Content | Sequence[Content], provider: Provider 
     Args:
         content: A string, a block, or several; images as `data:` or `https:` URLs.
         provider: The provider whose format the message has.
+
+    Examples:
+        >>> from toolbench import ImageContent, TextContent
+        >>> from toolbench.llm import user_message
+        >>> user_message("What is on the picture?", "gemini")
+        {'role': 'user', 'parts': [{'text': 'What is on the picture?'}]}
+        >>> picture = ImageContent(image_urls=["https://example.com/cat.png"])
+        >>> message = user_message([TextContent(text="What is this?"), picture])
+        >>> [part["type"] for part in message["content"]]
+        ['text', 'image_url']
     """
     if isinstance(content, str):
         return _written(Message("user", (TextPart(content),)), provider)
@@ -81,6 +97,17 @@ def as_openai_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | Non
         tool: The tool that is called.
         arguments: JSON values under the tool's own names.
         id: The id of the call; if left out, it is made from the content.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_openai_call
+        >>> @tool
+        ... def split_bill(total: float, people: int) -> float:
+        ...     "Split a bill evenly."
+        ...     return total / people
+        >>> call = as_openai_call(split_bill, {"total": 84, "people": 4}, id="call_1")
+        >>> call["function"]
+        {'name': 'split_bill', 'arguments': '{"total":84,"people":4}'}
     """
     return as_call(tool, arguments, "openai", id=id)
 
@@ -88,24 +115,69 @@ def as_openai_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | Non
 def as_responses_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as an item of the Responses API's `output`; see `as_openai_call`."""
+    """Return the call as an item of the Responses API's `output`; see `as_openai_call`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_responses_call
+        >>> @tool
+        ... def remind(text: str, minutes: int) -> str:
+        ...     "Set a reminder."
+        ...     return "set"
+        >>> as_responses_call(remind, {"text": "tea", "minutes": 4}, id="fc_1")["arguments"]
+        '{"text":"tea","minutes":4}'
+    """
     return as_call(tool, arguments, "responses", id=id)
 
 
 def as_anthropic_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as a `tool_use` block; see `as_openai_call`."""
+    """Return the call as a `tool_use` block; see `as_openai_call`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_anthropic_call
+        >>> @tool
+        ... def stock(sku: int) -> int:
+        ...     "Count the items in stock."
+        ...     return 7
+        >>> as_anthropic_call(stock, {"sku": 12}, id="toolu_1")
+        {'type': 'tool_use', 'id': 'toolu_1', 'name': 'stock', 'input': {'sku': 12}}
+    """
     return as_call(tool, arguments, "anthropic", id=id)
 
 
 def as_gemini_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
-    """Return the call as a `functionCall` part; without *id*, the call has no id."""
+    """Return the call as a `functionCall` part; without *id*, the call has no id.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_gemini_call
+        >>> @tool
+        ... def translate(text: str, to: str) -> str:
+        ...     "Translate a text."
+        ...     return text
+        >>> as_gemini_call(translate, {"text": "Hello", "to": "fr"})
+        {'functionCall': {'name': 'translate', 'args': {'text': 'Hello', 'to': 'fr'}}}
+    """
     return as_call(tool, arguments, "gemini", id=id)
 
 
 def as_mcp_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
-    """Return the call as MCP's `tools/call` request; see `as_openai_call`."""
+    """Return the call as MCP's `tools/call` request; see `as_openai_call`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_mcp_call
+        >>> @tool
+        ... def convert(amount: float, currency: str) -> float:
+        ...     "Convert euros to another currency."
+        ...     return amount * 1.1
+        >>> request = as_mcp_call(convert, {"amount": 20, "currency": "USD"}, id="1")
+        >>> request["method"], request["params"]
+        ('tools/call', {'name': 'convert', 'arguments': {'amount': 20, 'currency': 'USD'}})
+    """
     return as_call(tool, arguments, "mcp", id=id)
 
 
@@ -153,6 +225,18 @@ def respond(
 
     Raises:
         ValueError: If the call has neither an error nor an observation.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_openai_call, parse_tool_calls, respond
+        >>> @tool
+        ... def capital(country: str) -> str:
+        ...     "The capital of a country."
+        ...     return "Oslo"
+        >>> message = as_openai_call(capital, {"country": "Norway"}, id="call_1")
+        >>> [call] = parse_tool_calls(message, [capital])
+        >>> respond(call, call.run())
+        {'role': 'tool', 'tool_call_id': 'call_1', 'content': 'Oslo'}
     """
     answer = Message("tool", (result_part(call, observation, limit=limit),))
     return WIRES[call.metadata.provider].write(answer)[0]
@@ -174,6 +258,19 @@ def respond_all(
 
     Raises:
         ValueError: If a call has neither an error nor an observation.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_anthropic_call, parse_tool_calls, respond_all
+        >>> @tool
+        ... def square(x: int) -> int:
+        ...     "Square a number."
+        ...     return x * x
+        >>> blocks = [as_anthropic_call(square, {"x": x}, id=f"toolu_{x}") for x in (2, 3)]
+        >>> calls = parse_tool_calls({"role": "assistant", "content": blocks}, [square])
+        >>> [message] = respond_all([(call, call.run()) for call in calls])
+        >>> message["role"], [block["tool_use_id"] for block in message["content"]]
+        ('user', ['toolu_2', 'toolu_3'])
     """
     if not answers:
         return []

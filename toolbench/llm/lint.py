@@ -37,7 +37,13 @@ _MCP = "MCP specification, ToolAnnotations"
 
 @dataclass(frozen=True)
 class Rule:
-    """A principle of tool design that can be checked."""
+    """A principle of tool design that can be checked.
+
+    Examples:
+        >>> from toolbench.llm.lint import RULES
+        >>> RULES["argument-enum"].severity, RULES["argument-enum"].fix
+        ('warning', 'List the values as an enum.')
+    """
 
     severity: Severity
     fix: str
@@ -49,7 +55,20 @@ class Rule:
 
 @dataclass(frozen=True)
 class Finding:
-    """One place where a tool breaks a rule."""
+    """One place where a tool breaks a rule.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm.lint import Severity, lint_tool
+        >>> def most_severe(findings) -> Severity:
+        ...     return min((f.severity for f in findings), key=["error", "warning", "hint"].index)
+        >>> @tool
+        ... def weather(city: str) -> str:
+        ...     "The weather in a city: rain, sun and temperature, as one sentence."
+        ...     return "sunny"
+        >>> most_severe(lint_tool(weather))
+        'warning'
+    """
 
     tool: str
     """The name of the tool; for a finding about a set, the number of tools."""
@@ -268,12 +287,37 @@ def finding(tool: str, rule: str, where: str, message: str) -> Finding:
 
 
 def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
-    """Return a finding for each part of *tool* that may confuse a model."""
+    """Return a finding for each part of *tool* that may confuse a model.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm.lint import lint_tool
+        >>> @tool
+        ... def weather(city: str) -> str:
+        ...     "TODO"
+        ...     return "sunny"
+        >>> for finding in lint_tool(weather):
+        ...     print(finding.rule, "-", finding.fix)
+        description-thin - Say what the name does not: what comes back, when to use it, its limits.
+        argument-undescribed - Say the meaning, the unit and the form.
+    """
     return list(_alone(Subject(tool)))
 
 
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
-    """Return the findings in each of *tools*, and in all of them together."""
+    """Return the findings in each of *tools*, and in all of them together.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm.lint import lint_tools
+        >>> @tool
+        ... def get_user(name: str) -> dict:
+        ...     "Return a user as a dict."
+        ...     return {}
+        >>> find_user = get_user.model_copy(update={"name": "find_user"})
+        >>> sorted({finding.rule for finding in lint_tools([get_user, find_user])})
+        ['argument-undescribed', 'description-duplicate']
+    """
     subjects = [Subject(tool) for tool in tools]
     found: list[Finding] = []
     for subject in subjects:
@@ -288,6 +332,13 @@ def cost_of(tools: Iterable[ToolDefinition[Any, Any]]) -> TokenCount:
     """Return how many tokens *tools* cost in each request that offers them.
 
     Tools that are not for models cost nothing, because no request offers them.
+
+    Examples:
+        >>> from toolbench.core.builtins import FinishTool, ThinkTool
+        >>> from toolbench.llm.lint import cost_of
+        >>> think, finish = ThinkTool.create(), FinishTool.create()
+        >>> cost_of(think).tokens < cost_of([*think, *finish]).tokens
+        True
     """
     tokens = sum(tool_tokens(tool).tokens for tool in tools if tool.is_for_models)
     return TokenCount(tokens, exact=False)

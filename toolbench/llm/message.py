@@ -177,7 +177,13 @@ def _common(parts: Iterable[Part]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens and the cost of one answer, or of several together; what is not known is None."""
+    """The tokens and the cost of one answer, or of several together; what is not known is None.
+
+    Examples:
+        >>> from toolbench.llm import Usage
+        >>> Usage(input_tokens=1_200, output_tokens=80, cost=0.004)
+        Usage(input_tokens=1200, output_tokens=80, cost=0.004)
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -226,7 +232,16 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of an answer while it arrives, or a note about the request."""
+    """A piece of an answer while it arrives, or a note about the request.
+
+    Examples:
+        >>> from toolbench.llm import ScriptedModel, user_message
+        >>> def show(chunk):
+        ...     print(chunk.kind, chunk.text)
+        >>> model = ScriptedModel(["21 euros each."])
+        >>> answer = model.complete([user_message("Split 84 by four.")], on_chunk=show)
+        text 21 euros each.
+    """
 
     kind: Literal["text", "thinking", "call", "retry"]
     text: str = ""

@@ -101,6 +101,14 @@ class ToolCallAccumulator:
 
     `parse_tool_calls(accumulator.message, tools)` reads the message so far; arguments
     that are not complete yet are an error, never a guess.
+
+    Examples:
+        >>> from toolbench.llm import ToolCallAccumulator
+        >>> accumulator = ToolCallAccumulator()
+        >>> for text in ("21 euros", " each."):
+        ...     accumulator.add({"choices": [{"index": 0, "delta": {"content": text}}]})
+        >>> accumulator.message["choices"][0]["message"]["content"]
+        '21 euros each.'
     """
 
     def __init__(self) -> None:

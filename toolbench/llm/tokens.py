@@ -12,7 +12,13 @@ from toolbench.wording import estimate_tokens
 
 @dataclass(frozen=True)
 class TokenCount:
-    """A number of tokens; `≈` marks an estimate."""
+    """A number of tokens; `≈` marks an estimate.
+
+    Examples:
+        >>> from toolbench.llm import TokenCount
+        >>> print(TokenCount(1_250, exact=True), TokenCount(1_250, exact=False))
+        1,250 tokens ≈ 1,250 tokens
+    """
 
     tokens: int
     exact: bool
@@ -37,6 +43,12 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
 
     Raises:
         KeyError: If the tokenizer does not know *encoding*.
+
+    Examples:
+        >>> from toolbench.llm import count_tokens
+        >>> short, long = count_tokens("Hello"), count_tokens("Hello, how are you today?")
+        >>> short.tokens < long.tokens
+        True
     """
     try:
         toktok = import_module("toktok")

@@ -100,7 +100,18 @@ class Cancellable(Protocol):
 
 
 class CancelToken:
-    """A token that cancels a piece of work once; any thread may cancel it or add a callback."""
+    """A token that cancels a piece of work once; any thread may cancel it or add a callback.
+
+    Examples:
+        >>> from toolbench.errors import ModelStoppedError
+        >>> from toolbench.llm import CancelToken, ScriptedModel, user_message
+        >>> token = CancelToken()
+        >>> remove = token.on_cancel(lambda: print("the request is closed"))
+        >>> token.cancel("the user left")
+        the request is closed
+        >>> token.cancelled, token.reason
+        (True, 'the user left')
+    """
 
     def __init__(self) -> None:
         """Make a token that is not cancelled."""

@@ -247,7 +247,22 @@ _SCALAR = re.compile(
 
 @dataclass(frozen=True)
 class Repair(Problem):
-    """One repair of a call: the path of the value, and a sentence about the repair."""
+    r"""One repair of a call: the path of the value, and a sentence about the repair.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import parse_tool_calls
+        >>> @tool
+        ... def tag(names: list[str]) -> str:
+        ...     "Tag the photo."
+        ...     return "tagged"
+        >>> message = {"name": "tag", "arguments": {"names": '["sea", "sun"]'}}
+        >>> [call] = parse_tool_calls(message, [tag])
+        >>> call.arguments
+        {'names': ['sea', 'sun']}
+        >>> print(call.repairs[0])
+        names: "[\"sea\", \"sun\"]" was read as a list
+    """
 
 
 class Mending:

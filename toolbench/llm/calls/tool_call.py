@@ -45,6 +45,17 @@ class FunctionCallValidationError(ArgumentsError):
     """The arguments of a call are not readable or not valid; `problems` lists each fault.
 
     Source: OpenHands, `FunctionCallValidationError`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import parse_tool_calls
+        >>> @tool
+        ... def roll(sides: int) -> str:
+        ...     "Roll a die."
+        ...     return "6"
+        >>> [call] = parse_tool_calls({"name": "roll", "arguments": {"sides": "six"}}, [roll])
+        >>> call.error.problems
+        (Problem(path=('sides',), message='should be an integer, not "six"'),)
     """
 
     def __str__(self) -> str:
@@ -62,6 +73,19 @@ class FunctionCallNotExistsError(ToolNotFoundError):
     """A model called a tool that was not offered to it.
 
     Source: OpenHands, `FunctionCallNotExistsError`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import parse_tool_calls
+        >>> @tool
+        ... def weather(city: str) -> str:
+        ...     "The weather in a city."
+        ...     return "sunny"
+        >>> [call] = parse_tool_calls({"name": "wether", "arguments": {"city": "Oslo"}}, [weather])
+        >>> type(call.error).__name__
+        'FunctionCallNotExistsError'
+        >>> print(call.error)
+        There is no tool called 'wether'. Did you mean 'weather'? The tools are: weather.
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
@@ -84,7 +108,20 @@ CallError = FunctionCallValidationError | FunctionCallNotExistsError
 
 @dataclass(frozen=True)
 class CallMetadata:
-    """Facts about the message that a call is from."""
+    """Facts about the message that a call is from.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import as_openai_call, parse_tool_calls
+        >>> @tool
+        ... def roll(sides: int) -> str:
+        ...     "Roll a die."
+        ...     return "6"
+        >>> message = {"role": "assistant", "tool_calls": [as_openai_call(roll, {"sides": 6})]}
+        >>> [call] = parse_tool_calls(message, [roll])
+        >>> call.metadata.provider, call.metadata.index, call.metadata.total
+        ('openai', 0, 1)
+    """
 
     provider: Provider
     sent_name: str
@@ -101,7 +138,21 @@ class CallMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
-    """A call: either an `action` that is ready to run, or an `error`."""
+    """A call: either an `action` that is ready to run, or an `error`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import parse_tool_calls
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> function = {"name": "double", "arguments": '{"number": 21}'}
+        >>> message = {"role": "assistant", "tool_calls": [{"id": "call_1", "function": function}]}
+        >>> [call] = parse_tool_calls(message, [double])
+        >>> call.answer(call.run())
+        {'role': 'tool', 'tool_call_id': 'call_1', 'content': '42'}
+    """
 
     id: str | None
     """The provider's id for the call, which its answer must carry; Gemini may send none."""
@@ -206,6 +257,18 @@ def parse_tool_calls(
 
     Raises:
         BodyError: If no known provider sends such a *message*.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import parse_tool_calls
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> block = {"type": "tool_use", "id": "toolu_1", "name": "double", "input": {"number": 21}}
+        >>> [call] = parse_tool_calls({"role": "assistant", "content": [block]}, [double])
+        >>> call.action, call.metadata.provider
+        (DoubleAction(number=21), 'anthropic')
     """
     response = read_message(message)
     if written_calls and not response.message.calls:

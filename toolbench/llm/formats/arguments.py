@@ -17,7 +17,19 @@ Kind = Literal["removed", "rewritten", "renamed", "shortened"]
 
 @dataclass(frozen=True)
 class Change:
-    """A part of a tool that a provider does not accept, and the change of this part."""
+    """A part of a tool that a provider does not accept, and the change of this part.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import format_report
+        >>> @tool
+        ... def move(to: tuple[int, int]) -> str:
+        ...     "Move the robot to a place."
+        ...     return "there"
+        >>> [change] = format_report(move, "openai").changes
+        >>> change.where, change.kind, change.refused
+        ('to', 'rewritten', True)
+    """
 
     where: str
     """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all arguments."""
@@ -32,7 +44,18 @@ class Change:
 
 @dataclass(frozen=True)
 class FormatReport:
-    """A report on a tool in the format of one provider: all changes, and whether strict mode is on."""
+    """A report on a tool in the format of one provider: all changes, and whether strict mode is on.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import format_report
+        >>> @tool(name="read.file")
+        ... def read_file(path: str) -> str:
+        ...     "Read a file."
+        ...     return ""
+        >>> [change.message for change in format_report(read_file, "openai").changes]
+        ["to 'read_file_dd32cd': at most 64 letters, digits, '_' and '-'"]
+    """
 
     provider: Provider
     tool: str

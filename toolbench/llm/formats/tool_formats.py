@@ -36,6 +36,17 @@ def to_openai(
 
     Raises:
         ToolbenchError: If the tool is not for models; see `ToolDefinition.is_for_models`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import to_openai
+        >>> @tool
+        ... def greet(name: str) -> str:
+        ...     "Greet a guest."
+        ...     return f"Welcome, {name}!"
+        >>> function = to_openai(greet)["function"]
+        >>> function["name"], function["strict"], function["parameters"]["required"]
+        ('greet', True, ['name'])
     """
     wire, newest = OpenAIChatWire(longest_description), after_reload(tool)
     return wire.write_tool(newest, Changes(), security_risk=security_risk, summary=summary)
@@ -48,23 +59,68 @@ def to_responses(
     summary: bool = False,
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
-    """Return *tool* for OpenAI's Responses API; for parameters and errors see `to_openai`."""
+    """Return *tool* for OpenAI's Responses API; for parameters and errors see `to_openai`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import to_responses
+        >>> @tool
+        ... def wait(seconds: int) -> str:
+        ...     "Wait."
+        ...     return "done"
+        >>> definition = to_responses(wait)
+        >>> definition["type"], definition["name"]
+        ('function', 'wait')
+    """
     wire, newest = ResponsesWire(longest_description), after_reload(tool)
     return wire.write_tool(newest, Changes(), security_risk=security_risk, summary=summary)
 
 
 def to_anthropic(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
-    """Return *tool* for Anthropic's Messages API; for parameters and errors see `to_openai`."""
+    """Return *tool* for Anthropic's Messages API; for parameters and errors see `to_openai`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import to_anthropic
+        >>> @tool
+        ... def now() -> str:
+        ...     "Return the time of day."
+        ...     return "12:00"
+        >>> to_anthropic(now)["input_schema"]
+        {'type': 'object', 'additionalProperties': False, 'properties': {}}
+    """
     return to_format(tool, "anthropic", security_risk=security_risk, summary=summary)
 
 
 def to_gemini(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
-    """Return *tool* as a Gemini function declaration; for parameters and errors see `to_openai`."""
+    """Return *tool* as a Gemini function declaration; for parameters and errors see `to_openai`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import to_gemini
+        >>> @tool
+        ... def flip(coins: int = 1) -> str:
+        ...     "Flip coins."
+        ...     return "heads"
+        >>> to_gemini(flip)["parameters"]["properties"]
+        {'coins': {'type': 'integer', 'description': '(default: 1)'}}
+    """
     return to_format(tool, "gemini", security_risk=security_risk, summary=summary)
 
 
 def to_mcp(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
-    """Return *tool* as an MCP server lists it, unchanged; for the parameters see `to_openai`."""
+    """Return *tool* as an MCP server lists it, unchanged; for the parameters see `to_openai`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import to_mcp
+        >>> @tool(read_only=True)
+        ... def uptime() -> float:
+        ...     "Return the hours since the last restart."
+        ...     return 12.5
+        >>> to_mcp(uptime)["annotations"]
+        {'readOnlyHint': True}
+    """
     return to_format(tool, "mcp", security_risk=security_risk, summary=summary)
 
 
@@ -93,6 +149,17 @@ def format_report(
 
     Raises:
         ValueError: If there is no such provider.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import format_report
+        >>> @tool
+        ... def search(filters: dict[str, str]) -> str:
+        ...     "Search the catalogue."
+        ...     return ""
+        >>> report = format_report(search, "openai")
+        >>> report.strict, report.not_strict[0]
+        (False, 'filters: allows arguments without a name in the schema')
     """
     newest, changes = after_reload(tool), Changes()
     wire_of(provider).write_tool(newest, changes, security_risk=security_risk, summary=summary)

@@ -69,6 +69,15 @@ def as_model(
     Raises:
         TypeError: If *x* cannot be a model.
         ValueError: If *x* can be a model, but not with these options.
+
+    Examples:
+        >>> from toolbench.llm import as_model, user_message
+        >>> def echo(messages, tools):
+        ...     return messages[-1]["content"].upper()
+        >>> as_model(echo).complete([user_message("hello")]).text
+        'HELLO'
+        >>> as_model("http://localhost:11434/v1#qwen3", price=(0.1, 0.4)).name
+        'qwen3'
     """
     if provider is not None:
         wire_of(provider)

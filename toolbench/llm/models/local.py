@@ -71,6 +71,12 @@ class LocalModel:
     Raises:
         MissingExtraError: If llama.cpp is not installed.
         ModelError: If this Python runs in a page, if there is no such file, or it is not a model.
+
+    Examples:
+        >>> from toolbench.llm import LocalModel, user_message
+        >>> model = LocalModel("qwen3-0.6b.gguf", context=8192)  # doctest: +SKIP
+        >>> model.complete([user_message("Say hello in French.")]).text  # doctest: +SKIP
+        'Bonjour !'
     """
 
     provider: Provider = "openai"

@@ -36,6 +36,12 @@ class Answer:
     """One message of a model, in the dialect of its provider.
 
     Append `message` to the conversation, unchanged.
+
+    Examples:
+        >>> from toolbench.llm import ScriptedModel, user_message
+        >>> answer = ScriptedModel(["Four."]).complete([user_message("Two and two?")])
+        >>> answer.text, answer.message
+        ('Four.', {'role': 'assistant', 'content': 'Four.'})
     """
 
     message: dict[str, Any]
@@ -84,7 +90,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Price:
-    """A price in US dollars for a million tokens; a cost that the provider reports has priority."""
+    """A price in US dollars for a million tokens; a cost that the provider reports has priority.
+
+    Examples:
+        >>> from toolbench.llm import Answer, Price, Usage
+        >>> answer = Answer({"role": "assistant", "content": "Hi"}, usage=Usage(2_000, 500))
+        >>> Price(input=0.25, output=2.0).priced(answer).usage.cost
+        0.0015
+    """
 
     input: float
     output: float
@@ -114,6 +127,13 @@ class Model(Protocol):
     """A protocol: a model. `as_model` makes a model from a function, a client or an address.
 
     A model that writes calls into its text has an attribute `written_calls`, which is true.
+
+    Examples:
+        >>> from toolbench.llm import Model, ScriptedModel, user_message
+        >>> def ask(model: Model, question: str) -> str:
+        ...     return model.complete([user_message(question, model.provider)]).text
+        >>> ask(ScriptedModel(["Oslo."]), "The capital of Norway?")
+        'Oslo.'
     """
 
     @property

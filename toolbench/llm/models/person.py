@@ -33,7 +33,22 @@ from toolbench.values import copied
 
 @dataclass(frozen=True)
 class PersonRequest:
-    """The request that a person answers, exactly as a model would get it."""
+    """The request that a person answers, exactly as a model would get it.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.llm import PersonModel, to_openai, user_message
+        >>> @tool
+        ... def hotels(city: str) -> str:
+        ...     "List the hotels in a city."
+        ...     return "none"
+        >>> def choose(request, cancel):
+        ...     return request.answer(calls=[(request.tool_names[0], {"city": "Oslo"})])
+        >>> messages = [user_message("A room in Oslo?")]
+        >>> answer = PersonModel(choose).complete(messages, [to_openai(hotels)])
+        >>> answer.message["tool_calls"][0]["function"]
+        {'name': 'hotels', 'arguments': '{"city": "Oslo"}'}
+    """
 
     messages: Sequence[Json]
     """The conversation in the dialect of the provider, oldest first."""
@@ -120,6 +135,13 @@ class PersonModel:
             replaced at any time.
         name: The name of the model, for people.
         provider: The dialect of the model's messages.
+
+    Examples:
+        >>> from toolbench.llm import PersonModel, user_message
+        >>> def ask_somebody(request, cancel):
+        ...     return request.answer("Ask me again tomorrow.")
+        >>> PersonModel(ask_somebody).complete([user_message("Will it rain?")]).text
+        'Ask me again tomorrow.'
     """
 
     def __init__(

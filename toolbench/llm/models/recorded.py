@@ -87,6 +87,15 @@ class RecordedModel:
 
     Raises:
         ModelError: If there is no such file, or a line of it is not a recorded answer.
+
+    Examples:
+        >>> from toolbench.llm import RecordedModel, ScriptedModel, user_message
+        >>> question = [user_message("Two and two?")]
+        >>> recorder = RecordedModel("answers.jsonl", ScriptedModel(["Four."]))
+        >>> recorder.complete(question).text
+        'Four.'
+        >>> RecordedModel("answers.jsonl").complete(question).text
+        'Four.'
     """
 
     def __init__(

@@ -33,6 +33,14 @@ class ScriptedModel:
             are raised.
         name: The name of the model, for people.
         provider: The dialect of the model's messages.
+
+    Examples:
+        >>> from toolbench.llm import ScriptedModel, user_message
+        >>> model = ScriptedModel(["Hello!", TimeoutError("no answer")])
+        >>> model.complete([user_message("Hi")]).text
+        'Hello!'
+        >>> model.requests[0][0]
+        [{'role': 'user', 'content': 'Hi'}]
     """
 
     def __init__(

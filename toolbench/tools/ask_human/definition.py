@@ -32,7 +32,16 @@ class AskHumanObservation(Observation):
 
 
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
-    """A tool that asks the person. Source: `ask_human` in the description of OpenHands' tools."""
+    """A tool that asks the person. Source: `ask_human` in the description of OpenHands' tools.
+
+    Examples:
+        >>> from toolbench import answering, run_tool
+        >>> from toolbench.agent.tools import AskHumanTool
+        >>> [ask] = AskHumanTool.create()
+        >>> with answering("The blue one."):
+        ...     run_tool(ask, question="Which theme do you prefer?").text
+        'The blue one.'
+    """
 
     @classmethod
     def create(cls, conv_state: Any = None) -> Sequence[Self]:

@@ -71,7 +71,20 @@ unchanged ...\\n    def new(self):\\n        return 1"}"""
 
 
 class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
-    """A tool that edits a part of a file by a draft. Source of the names: OpenHands, `edit_file`."""
+    r"""A tool that edits a part of a file by a draft. Source of the names: OpenHands, `edit_file`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.agent.tools import EditFileTool
+        >>> from toolbench.llm import ScriptedModel
+        >>> file = Path("app.py").resolve()
+        >>> length = file.write_text("print('hello')\n")
+        >>> model = ScriptedModel(["<updated>\nprint('goodbye')\n</updated>"])
+        >>> [edit] = EditFileTool.create(llm=model)
+        >>> result = edit(path=str(file), content="print('goodbye')")
+        >>> file.read_text()
+        "print('goodbye')\n"
+    """
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
         """Return the file: calls that edit it run one after another, also calls of other editors."""

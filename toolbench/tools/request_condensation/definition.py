@@ -19,7 +19,14 @@ class CondensationRequestObservation(Observation):
 class CondensationRequestTool(
     ToolDefinition[CondensationRequestAction, CondensationRequestObservation]
 ):
-    """A tool that asks for a summary. Source of the names: OpenHands, `request_condensation`."""
+    """A tool that asks for a summary. Source of the names: OpenHands, `request_condensation`.
+
+    Examples:
+        >>> from toolbench.agent.tools import CondensationRequestTool
+        >>> [request] = CondensationRequestTool.create()
+        >>> request.name, request.annotations.readOnlyHint
+        ('request_condensation', True)
+    """
 
     name: ClassVar[str] = "request_condensation"  # type: ignore[misc]  # as in a subclass
 
