@@ -33,7 +33,20 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 
 
 class Expectation(BaseModel):
-    """What a check expects; what is left out is not looked at, but failures and warnings are."""
+    """What a check expects; what is left out is not looked at, but failures and warnings are.
+
+    A check in a file, with rules for some places of its result:
+
+        - name: the books of 1815
+          tool: library.find
+          arguments: {year: 1815}
+          answers: [{until: "2027-01-31"}]  # null declines
+          expect:
+            result: {books: [{title: Emma, id: 17}], found: 1, at: "2026-11-30T09:15:00Z"}
+            match: {"books[].id": any, found: {approx: 0.1}}
+            loosen: [times, ids]
+            seconds: 2
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,8 +55,10 @@ class Expectation(BaseModel):
     text: str | None = None
     """The text of the result."""
     match: str | dict[str, Any] = Field(default_factory=dict)
-    """How places of the result are compared, by their paths, as in `Case`; also the rules
-    "type", {"type": "integer"}, "times" and "ids". A rule alone is for the whole result."""
+    """How places of the result are compared, by their paths: equal, approx, regex, contains, subset,
+    unordered and any, as in `Case`; also type (such as `{"type": "integer"}`), times and ids. The path
+    "*" is for all other places, and a rule alone for the whole result. A place whose rule says all,
+    such as a regex, may be missing in `result`."""
     loosen: list[Literal["times", "ids"]] = Field(default_factory=list)
     """What may differ everywhere: any date-time is as good as another, any UUID or hash as another."""
     json_schema: bool | dict[str, Any] | None = Field(default=None, alias="schema")
@@ -91,6 +106,8 @@ class Expectation(BaseModel):
 @dataclass(frozen=True)
 class Check:
     """A call of a tool with what is expected of its result.
+
+    A call with a secret cannot become a check, and images are compared by a digest.
 
     Raises:
         CaseError: If a part of it cannot be used; the message names the check and the part.

@@ -193,6 +193,8 @@ class CheckReport(ReportEntries[CheckResult]):
     def accepting(self, place: int) -> "CheckReport":
         """Write the result at *place* into the file, as what its check expects from now on.
 
+        Everything else in the file stays as it is, with its comments.
+
         Returns:
             The report in which that result is accepted.
 
