@@ -97,8 +97,11 @@ def sweep(
         executor: Makes the calls: any `concurrent.futures.Executor`; threads if left out. A tool
             that is neither a plain function nor read-only may have state, so only one thread
             calls it. On a cluster each worker has its own copy of the tool, or its own
-            session with the tool's server.
-        save: A JSONL file with one call per line.
+            session with the tool's server, which closes after ten seconds without a call.
+            Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker. The
+            calls of a worker that dies are rows with the state `lost`; with *save*, the same call
+            makes only those again. Quick calls are sent together, about 50 ms of work at a time.
+        save: A JSONL file with one call per line, for one sweep at a time.
         resume: Whether to take finished calls from the file: those with the same arguments of the
             same tool. A tool is the same if its name, schema, `version` and source are, or, for
             one of a server, the configuration of the server. The source is that of the function, or
