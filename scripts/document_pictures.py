@@ -126,6 +126,17 @@ def _find(page: NotebookPage, place: Locator) -> None:
 
 CONNECT = [Picture("explorer", (LIBRARY, "%mcp explore library"), _find)]
 
+# docs/how-to/answer-elicitations.md
+
+
+def _lend(page: NotebookPage, place: Locator) -> None:
+    page.type_into("title", "Emma", within=place)
+    page.click("Run", within=place)
+    page.wait_for_text("Until when", within=place)
+
+
+ELICITATION = [Picture("elicitation", (LIBRARY, "%tool lend"), _lend)]
+
 # docs/how-to/let-a-model-use-your-tools.md
 
 BILLS = '''\
@@ -272,6 +283,7 @@ PICTURES = [
     *SITE,
     *TUTORIAL,
     *CONNECT,
+    *ELICITATION,
     *LET_A_MODEL,
     *TOOLS,
 ]

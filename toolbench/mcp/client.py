@@ -205,6 +205,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 the next call starts it again, and a note in the result says what has changed. Changes
                 need no approval, and your own calls no consent; calls of models and agents ask as
                 always. This holds until the server is disconnected, or connected without it.
+                Watched are the files that the command names, and source files in their folders and
+                below; if it names none, those of the folder in which it starts. Left out are hidden
+                folders, environments and builds, and all beyond 2,000 files or 500 folders.
             watch: With *dev*: start the server again as soon as a file has changed.
 
         Raises:
@@ -459,7 +462,10 @@ def create_mcp_tools(
         elicitation_handler: Answers the questions of servers to a person: a function, plain or
             `async`, that takes the question and returns a dict or an `Answer`; None declines.
             Without it the person is asked; if no person can answer, the question is declined.
-        sampling_handler: Writes the messages that servers want from a model, in the same way.
+        sampling_handler: Writes the messages that servers want from a model, in the same way. The
+            question has `messages`, `params` and, if the model may call tools, `tools`. The handler
+            returns a string, a message, or calls: `{"tool": "weather", "arguments": {...}}`
+            or a list of these.
         roots: Folders, or file URLs, that servers may ask for.
         extensions: Extensions of the protocol to declare to servers, objects of the SDK's
             `ClientExtension` (SEP-2133).
