@@ -1,9 +1,10 @@
 """The pages of the site as their readers find them: complete, small, and nothing comes from elsewhere."""
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from time import monotonic
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import pytest
 from browser.axe import violations
@@ -58,12 +59,41 @@ def test_search_finds_a_class(page, origin):
     page.locator("#search-results a", has_text="toolbench.mcp").first.wait_for()
 
 
+# What newcomers search for, with a page that answers it
+SEARCHED = {
+    "quickstart": "index",
+    "students": "docs/how-to/teach-on-binder",
+    "uninstall": "install",
+    "file upload": "docs/cookbook",
+    "font": "docs/how-to/troubleshoot",
+    "password": "docs/cookbook",
+    "timeout": "docs/cookbook",
+    "DataFrame": "docs/cookbook",
+    "cancel": "docs/cookbook",
+    "Claude Desktop": "docs/how-to/serve-your-tools",
+}
+
+SEARCH_ENDED = re.compile("Search finished|did not match")
+
+
+def test_search_finds_a_page_for_what_newcomers_ask(page, origin):
+    """The page with the answer is among the first five that the search lists."""
+    for words, answer in SEARCHED.items():
+        page.goto(f"{origin}/search.html?{urlencode({'q': words})}")
+        page.locator(".search-summary", has_text=SEARCH_ENDED).wait_for()
+        links = page.locator("#search-results li > a").all()
+        found = [urlsplit(link.get_attribute("href")).path for link in links]
+        pages = list(dict.fromkeys(found))
+        assert f"{answer}.html" in pages[:5], (words, pages)
+
+
 OWN_PAGES = (
     "index",
     "install",
     "notebooks/index",
     "notebooks/01_your_first_tool",
     "docs/how-to/index",
+    "docs/cookbook",
     "docs/concepts",
     "docs/comparison",
     "docs/reference/README",
