@@ -278,6 +278,38 @@ TOOLS = [
     ),
 ]
 
+# docs/cookbook.md
+
+ADD_UP = '''\
+import csv
+import io
+from toolbench import tool
+
+@tool(read_only=True)
+def add_up(file: bytes) -> float:
+    """Add up the prices in a CSV file.
+
+    Args:
+        file: A CSV file with a column "price".
+    """
+    rows = csv.DictReader(io.StringIO(file.decode()))
+    return sum(float(row["price"]) for row in rows)
+
+add_up'''
+
+
+def _choose_a_file(page: NotebookPage, place: Locator) -> None:
+    with page.tab.page.expect_file_chooser() as chooser:
+        place.locator(".widget-upload").click()
+    content = b"item,price\ntea,3.5\ncake,4.0\n"
+    chooser.value.set_files({"name": "sales.csv", "mimeType": "text/csv", "buffer": content})
+    page.wait_for_text("sales.csv", within=place)
+    page.click("Run", within=place)
+    page.wait_for_text("7.5", within=place)
+
+
+COOKBOOK = [Picture("upload", (ADD_UP,), _choose_a_file)]
+
 PICTURES = [
     *README,
     *SITE,
@@ -286,4 +318,5 @@ PICTURES = [
     *ELICITATION,
     *LET_A_MODEL,
     *TOOLS,
+    *COOKBOOK,
 ]
