@@ -156,7 +156,44 @@ CHAT = """\
 %%chat bills --model small --tools split_bill
 Split 84 euros between four people."""
 
-LET_A_MODEL = [Picture("chat", (BILLS, CHAT))]
+# docs/how-to/serve-your-tools.md
+
+BOOKS = '''\
+import asyncio
+from threading import Thread
+from fastmcp import Client
+from mcp.types import Implementation
+from toolbench import tool
+
+@tool(read_only=True)
+def find_books(words: str) -> list[str]:
+    """Find books by words of their titles."""
+    return [title for title in ("The Sea-Wolf", "Moby-Dick", "Typee") if words.lower() in title.lower()]
+
+@tool(destructive=True)
+def delete_book(title: str) -> str:
+    """Delete a book from the catalogue."""
+    return f"{title} is deleted."
+
+served = %mcp serve
+
+async def work():
+    name = Implementation(name="my-agent", version="1")
+    async with Client(served.client_config("mcp"), client_info=name) as agent:
+        await agent.call_tool("find_books", {"words": "sea"})
+        await agent.call_tool("delete_book", {"title": "Typee"})
+
+Thread(target=asyncio.run, args=(work(),)).start()'''
+
+
+def _wait_for_consent(page: NotebookPage, place: Locator) -> None:
+    page.wait_for_text("Run delete_book", within=place)
+
+
+MODELS = [
+    Picture("chat", (BILLS, CHAT)),
+    Picture("served", (BOOKS, "served"), _wait_for_consent),
+]
 
 # docs/how-to/write-a-tool.md
 
@@ -316,7 +353,7 @@ PICTURES = [
     *TUTORIAL,
     *CONNECT,
     *ELICITATION,
-    *LET_A_MODEL,
+    *MODELS,
     *TOOLS,
     *COOKBOOK,
 ]

@@ -444,7 +444,8 @@ MCP = Family(
                     nargs="*",
                     offers="tool",
                     metavar="NAME",
-                    help="which tools; without names, all of this notebook",
+                    help="which tools; without names, all that this notebook defines, also later. Runtime "
+                    "tools and tools of other servers have to be named",
                 ),
                 Argument("--stop", action="store_true", help="stop serving"),
             ),

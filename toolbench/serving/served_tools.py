@@ -60,14 +60,16 @@ class Served:
         """The seconds that the user at the notebook has to answer; after that a call is refused."""
         self.questions_to: Answerer = "agent"
         """Who answers the questions of a running tool: "agent", the user of the agent (if
-        its program can ask), or "notebook", the user at this notebook."""
+        its program can ask), or "notebook", the user at this notebook. The user of the agent has ten
+        minutes to answer; of more than 32 open questions, the oldest is cancelled."""
         self._lock = RLock()
         self._calls: deque[ServedCall] = deque()
         self._count = 0
         self._listeners: tuple[Listener, ...] = ()
         self._is_paused = self._is_closed = False
         self.token = Token.new()
-        """The token that a client sends, as `Authorization: Bearer ...`."""
+        """The token that a client sends, as `Authorization: Bearer ...`, or as `X-Toolbench-Token: ...` if a
+        proxy needs the other header."""
         self._offer = Offer(tools)
         self._server = _server_of(
             self._offer,
@@ -80,7 +82,11 @@ class Served:
         self.url: str = self._server.url
         """The URL of the server, for streamable HTTP."""
         self.proxy_hint = proxy_hint(self.url, allowed_hosts)
-        """How a client on another machine reaches the server through JupyterHub or Binder; else ""."""
+        """How a client on another machine reaches the server through JupyterHub or Binder; else "".
+
+        jupyter-server-proxy passes on an answer when it is complete, so progress comes with the result.
+        Through it no notice of a changed tool comes in the newer protocol, and no question in the older
+        one: set `questions_to` to "notebook" for such a client."""
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()
@@ -285,6 +291,14 @@ def serve(
     Each call is a run in `history()` with the source "agent". If a tool is defined again, its
     new definition is served, and clients are notified. This needs the extra `serve`.
 
+    The return annotation of a function becomes the output schema of its tool, unless it is `str` or
+    an image; a result that does not fit it is a failure that says where. NaN, which JSON cannot hold,
+    is sent as text. A tool's secrets are looked up in this process; the agent is never asked for one.
+
+    The server listens on 127.0.0.1 only. A request without the right token gets 401, a request to
+    another host name 421, and a request of another machine's web page 403. A connection has ten
+    seconds to show the token. If more than 128 are open, the oldest ones without it are closed.
+
     Args:
         tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools (it
             is called again after a tool was defined), or a list of these.
@@ -292,7 +306,8 @@ def serve(
             have this name, `toolbench connect` takes the newest server that is not closed.
         port: The port on 127.0.0.1; 0 takes a free port.
         require: When to ask the user before a call: "policy" asks as the policy says, "always",
-            or "never". A call that the policy denies never runs.
+            or "never". A call that the policy denies never runs. Answers in advance, with
+            `answering`, do not let calls of agents run.
         answer_within: The seconds that the user has to answer; then the call is refused.
         allowed_hosts: More host names that clients may use for this machine, for example
             through a proxy: each is a full name, such as "hub.example.org".
