@@ -265,7 +265,7 @@ class TestRedirects:
     def test_take_no_key_to_another_host(self, model, server):
         """A server that names another host does not have the key sent there."""
         if model.provider == "gemini":
-            pytest.skip("Google's package follows redirects with its key; choose-a-model says so")
+            pytest.skip("Google's package follows redirects with its key; as_model says so")
         with provider_server() as other:
             url = other.url.replace("127.0.0.1", "localhost")
             other.reply(*[spoken(model.provider, "Caught")] * 4)

@@ -46,6 +46,19 @@ def as_model(
 ) -> Model:
     """Turn *x* into a model.
 
+    A request is repeated up to four times if the server has too many requests or fails for a moment,
+    after the delay that it asks for. Each wait is a chunk of the kind "retry".
+
+    A client keeps its settings, such as a proxy and headers. Its keys, and secrets in its headers and
+    `default_query`, are hidden in what is shown and saved. A token from a token provider (Azure AD,
+    Vertex), or a header of `google.genai`, is hidden only if it is a secret of the conversation:
+    `Conversation(secrets={"token": token})`. A client of `google.genai` follows redirects with its key;
+    `"follow_redirects": False` in its `client_args` and `async_client_args` forbids this.
+
+    A stop closes the request of an async client. A sync client stays connected until the next part of
+    the answer arrives, and the provider may charge for it. Give this function an async client that
+    you do not use with `await` in cells: its connections belong to one event loop.
+
     Args:
         x: One of:
 
