@@ -190,9 +190,40 @@ def _wait_for_consent(page: NotebookPage, place: Locator) -> None:
     page.wait_for_text("Run delete_book", within=place)
 
 
+# docs/how-to/evaluate-a-tool.md
+
+EVALUATION = '''\
+from toolbench import tool
+from toolbench.evals import Case, evaluate
+from toolbench.llm.models import ScriptedModel
+
+@tool(read_only=True)
+def split_bill(total: float, people: int, tip: float = 0.0) -> float:
+    """Split a restaurant bill between people; returns what each pays."""
+    return (total + tip) / people
+
+cases = [
+    Case("Split 84 euros between 4 people", {"name": "split_bill", "arguments": {"total": 84, "people": 4}}),
+    Case("Three friends share 60 euros", {"name": "split_bill", "arguments": {"total": 60, "people": 3}}),
+    Case("Good morning!"),
+]
+
+def call(arguments):
+    function = {"name": "split_bill", "arguments": arguments}
+    return {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+
+answers = [call('{"total": 84, "people": 4}'), call('{"total": 60, "people": 4}'), "Good morning!"]
+evaluate(ScriptedModel(answers, name="small"), [split_bill], cases)'''
+
+
+def _rates_and_answers(page: NotebookPage, place: Locator) -> Locator:
+    return place.locator("[data-toolbench-report]").filter(visible=True).first
+
+
 MODELS = [
     Picture("chat", (BILLS, CHAT)),
     Picture("served", (BOOKS, "served"), _wait_for_consent),
+    Picture("report", (EVALUATION,), _rates_and_answers),
 ]
 
 # docs/how-to/write-a-tool.md

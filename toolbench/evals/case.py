@@ -33,10 +33,10 @@ class Case:
     """Names of tools that must not be called."""
     match: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """How fields are compared, by their paths (`total`, `guest.name`, `items[].price`). Without
-    a rule: equal JSON. Rules: "approx" (numbers; {"approx": 0.01} is a relative tolerance),
-    "regex" (the expected value, or {"regex": "^Par"}), "any", "contains", "subset" (more keys
-    or items are allowed), "unordered" (a list in any order). {"*": "any"} allows arguments
-    that the case does not name."""
+    a rule: equal JSON, where an argument that is left out equals its default. Rules: "approx"
+    (numbers; {"approx": 0.01} is a relative tolerance), "regex" (the expected value, or
+    {"regex": "^Par"}), "any", "contains", "subset" (more keys or items are allowed), "unordered" (a
+    list in any order). {"*": "any"} allows arguments that the case does not name."""
     name: str | None = field(default=None, kw_only=True)
     """The name in reports; the prompt if left out."""
     tags: Sequence[str] = field(default=(), kw_only=True)

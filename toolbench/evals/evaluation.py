@@ -184,7 +184,9 @@ def evaluate(
             interrupt, or after a case was mended, for scores are made anew. A model is the same if
             it has the same name, address and options, or the same source if it is a function; give
             another one another name. An answer with a secret, which the file does not have, is
-            requested again if its case expects something else.
+            requested again if its case expects something else. A call that did not run, for
+            example because you declined, is asked about the next time. Only one evaluation or
+            sweep at a time uses a file.
         max_cost: The limit in US dollars. The cost of the answers in *save* is part of it. A request that may
             exceed the limit is not made, if its cost is known from the model's price or from
             the model's most expensive answer so far. Running requests are still paid for.

@@ -141,7 +141,7 @@ class EvalReport(ReportEntries[Trial]):
         """Compare this report with *earlier*: the cases that changed, and a significance test.
 
         Two cases are the same if their titles and prompts are equal. Trials without an answer are
-        left out.
+        left out. A change that chance explains in 5 % of cases or more is no difference.
         """
         return compared(self, earlier)
 
