@@ -103,6 +103,12 @@ class Policy:
     call that it is a part of. A preset answer (see `answering`) never gives this consent. The call is refused if the next one is
     a no, or if none is left.
 
+    What counts is the tool as its server lists it now, also for calls that wait, in conversations and
+    in `serve`. If the server changes the tool while the user is asked, the user is asked again; a sweep
+    ends, and an evaluation leaves the call out. A tool that its server no longer lists is not called.
+    Nor is one of a server that changed and needs `%mcp approve`: nobody is asked. A replayed server
+    changes nothing, so only a rule for the tool asks.
+
     A server that was connected with `--dev` is the user's own work: what its tools declare, or do not
     declare, asks nothing before a call that the user makes. It asks before all other calls.
 
