@@ -301,6 +301,32 @@ Checks([
     Check("nothing divides by zero", "divide", arguments={"a": 1, "b": 0}, expect={"error": "ZeroDivision"}),
 ]).run()'''
 
+# docs/how-to/custom-field-editor.md
+
+SAY = '''\
+from typing import Annotated
+import ipywidgets
+from pydantic import Field
+from toolbench import tool
+from toolbench.widgets.fields import registry
+
+LARGE = Field(json_schema_extra={"toolbench": {"widget": "textarea", "placeholder": "Say something kind"}})
+PERCENT = Field(json_schema_extra={"format": "percent"})
+
+@tool
+def say(words: Annotated[str, LARGE], volume: Annotated[int, PERCENT]) -> str:
+    """Say words aloud; returns them."""
+    return words
+
+def is_percent(view, schema, path):
+    return schema.get("format") == "percent"
+
+def percent_slider(slot):
+    return ipywidgets.IntSlider(value=50, min=0, max=100, description=slot.label)
+
+registry.add(95, is_percent, percent_slider)
+say'''
+
 # docs/how-to/see-what-happened.md
 
 LIBRARY = '''\
@@ -339,6 +365,7 @@ TOOLS = [
     Picture("consent", (FORGET,), _ask_to_forget),
     Picture("sweep", (SWEEP,)),
     Picture("checks", (CHECKS,)),
+    Picture("field-editor", (SAY,)),
     Picture("timeline", (LIBRARY, "%mcp timeline")),
     Picture(
         "export",
