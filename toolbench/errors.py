@@ -45,7 +45,22 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of a value: the path of the wrong part, and a sentence about what is wrong."""
+    """One problem of a value: the path of the wrong part, and a sentence about what is wrong.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.errors import Path, Problem
+        >>> @tool
+        ... def order(items: list[dict[str, int]]) -> str:
+        ...     "Order items by their numbers."
+        ...     return "ordered"
+        >>> [problem] = order.problems({"items": [{"sku": 1}, {"sku": "two"}]})
+        >>> problem.where, problem.place
+        ('items[1].sku', 'items, item 2, sku')
+        >>> print(problem)
+        items[1].sku: should be an integer, not "two"
+        >>> path: Path = problem.path
+    """
 
     path: Path
     message: str
@@ -103,7 +118,23 @@ _LISTED = 20
 
 
 class ArgumentsError(ToolbenchError, ValueError):
-    """The arguments of a call do not fit the tool's schema; `problems` says what is wrong with them."""
+    """The arguments of a call do not fit the tool's schema; `problems` says what is wrong with them.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.errors import ArgumentsError
+        >>> @tool
+        ... def roll(sides: int, times: int = 1) -> int:
+        ...     "Roll a die."
+        ...     return sides
+        >>> try:
+        ...     roll(sides="six", times=0.5)
+        ... except ArgumentsError as error:
+        ...     print(error)
+        roll: 2 arguments do not fit:
+        - sides: should be an integer, not "six"
+        - times: should be an integer, not 0.5
+    """
 
     def __init__(self, tool: str, problems: Sequence[Problem]) -> None:
         """Make an error about a call of *tool*, with all *problems* of the arguments."""
@@ -129,38 +160,127 @@ class ArgumentsError(ToolbenchError, ValueError):
 
 
 class BodyError(ToolbenchError, ValueError):
-    """The text of a call could not be read as arguments."""
+    """The text of a call could not be read as arguments.
+
+    Examples:
+        >>> from toolbench.errors import BodyError
+        >>> from toolbench.llm import parse_tool_calls
+        >>> try:
+        ...     parse_tool_calls("roll a die, please", [])
+        ... except BodyError as error:
+        ...     print(error)
+        The message is not JSON: Expecting value at character 1.
+    """
 
 
 class CaseError(ToolbenchError, ValueError):
-    """A case of an evaluation, a file of cases, or the input of a sweep cannot be used."""
+    """A case of an evaluation, a file of cases, or the input of a sweep cannot be used.
+
+    Examples:
+        >>> from toolbench.errors import CaseError
+        >>> from toolbench.evals import Cases
+        >>> try:
+        ...     Cases.read("cases.yaml")
+        ... except CaseError as error:
+        ...     print(error)
+        cases.yaml cannot be read: No such file or directory.
+    """
 
 
 class ConsentError(ToolbenchError, PermissionError):
     """Consent was needed and not given, for many calls together or for the servers of a file.
 
     Nothing was run or connected.
+
+    Examples:
+        >>> from toolbench import answering, tool
+        >>> from toolbench.errors import ConsentError
+        >>> from toolbench.evals import sweep
+        >>> @tool(destructive=True)
+        ... def delete(id: int) -> str:
+        ...     "Delete a row."
+        ...     return "deleted"
+        >>> try:
+        ...     with answering(False):
+        ...         sweep(delete, {"id": range(3)})
+        ... except ConsentError as error:
+        ...     print(str(error).partition(":")[0])
+        None of 3 calls of delete was run
     """
 
 
 class ExportError(ToolbenchError, ValueError):
-    """A tool, or the tools of a server, cannot be written as code; the message says why."""
+    """A tool, or the tools of a server, cannot be written as code; the message says why.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.errors import ExportError
+        >>> from toolbench.export import export_package
+        >>> length = tool(len, name="length", description="Return the length of a text.")
+        >>> try:
+        ...     export_package(length, "length")
+        ... except ExportError as error:
+        ...     print(error)
+        The source of builtins cannot be read: <module 'builtins' (built-in)> is a built-in module.
+    """
 
 
 class FileError(ToolbenchError, OSError):
-    """A file that the user named already has other content, or cannot be written."""
+    """A file that the user named already has other content, or cannot be written.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.errors import FileError
+        >>> from toolbench.evals import Case, Cases
+        >>> length = Path("cases.yaml").write_text("my notes")
+        >>> try:
+        ...     Cases([Case("Hello")]).write("cases.yaml")
+        ... except FileError as error:
+        ...     print(str(error).partition(":")[0])
+        'cases.yaml' already has other content
+    """
 
 
 class FilterError(ToolbenchError, ValueError):
-    """A filter names a key that the rows do not have."""
+    """A filter names a key that the rows do not have.
+
+    Examples:
+        >>> from toolbench import history
+        >>> from toolbench.errors import FilterError
+        >>> try:
+        ...     history().timeline().of("tol:stock")
+        ... except FilterError as error:
+        ...     print(str(error).partition(" Keys")[0])
+        No key is called 'tol'. Did you mean 'tool'?
+    """
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """No class has the kind that was asked for, or several have it. The reference SDK: a ValueError."""
+    """No class has the kind that was asked for, or several have it. The reference SDK: a ValueError.
+
+    Examples:
+        >>> from toolbench import Action
+        >>> from toolbench.errors import KindError
+        >>> try:
+        ...     Action.from_dict({"kind": "BookRoom", "beds": 2})
+        ... except KindError as error:
+        ...     print(error)
+        No schema of kind 'BookRoom'.
+    """
 
 
 class ModelError(ToolbenchError, RuntimeError):
-    """A model gave no answer; the conversation is unchanged and can continue."""
+    """A model gave no answer; the conversation is unchanged and can continue.
+
+    Examples:
+        >>> from toolbench.errors import ModelError
+        >>> from toolbench.llm import RecordedModel
+        >>> try:
+        ...     RecordedModel("answers.jsonl")
+        ... except ModelError as error:
+        ...     print(error)
+        answers.jsonl is not there: give an inner model to record it.
+    """
 
     status: int | None = None
     """The HTTP status with which the provider refused the request; None if it did not refuse."""
@@ -169,7 +289,17 @@ class ModelError(ToolbenchError, RuntimeError):
 
 
 class ModelConnectionError(ModelError, ConnectionError):
-    """The host of a model could not be reached, or the connection broke."""
+    """The host of a model could not be reached, or the connection broke.
+
+    Examples:
+        >>> from toolbench.errors import ModelConnectionError
+        >>> from toolbench.llm import as_model, user_message
+        >>> try:
+        ...     as_model("http://localhost:9/v1#qwen3").complete([user_message("Hello")])
+        ... except ModelConnectionError as error:
+        ...     print(str(error).partition(" (")[0])
+        http://localhost:9 could not be reached
+    """
 
     def __new__(cls, *args: Any) -> Self:
         """Make the error without `RuntimeError.__new__`, which would refuse this class.
@@ -184,38 +314,135 @@ class ModelDriftError(ModelError, LookupError):
 
     The message compares the request with the most similar recorded request, and names a few
     descriptions of its tools, or last messages, that are recorded.
+
+    Examples:
+        >>> from toolbench.errors import ModelDriftError
+        >>> from toolbench.llm import RecordedModel, ScriptedModel, user_message
+        >>> recorder = RecordedModel("answers.jsonl", ScriptedModel(["Four."]))
+        >>> answer = recorder.complete([user_message("Two and two?")])
+        >>> try:
+        ...     RecordedModel("answers.jsonl").complete([user_message("Two and three?")])
+        ... except ModelDriftError as error:
+        ...     print(str(error).splitlines()[-1])
+        Recorded last messages, the nearest first: "Two and two?"
     """
 
 
 class ModelScriptError(ModelError, LookupError):
-    """A scripted model got more requests than its script has answers."""
+    """A scripted model got more requests than its script has answers.
+
+    Examples:
+        >>> from toolbench.errors import ModelScriptError
+        >>> from toolbench.llm import ScriptedModel, user_message
+        >>> try:
+        ...     ScriptedModel([]).complete([user_message("Hello")])
+        ... except ModelScriptError as error:
+        ...     print(str(error).partition(":")[0])
+        The script of this ScriptedModel is over
+    """
 
 
 class ModelStoppedError(ModelError):
-    """A request to a model was stopped."""
+    """A request to a model was stopped.
+
+    Examples:
+        >>> from toolbench.errors import ModelStoppedError
+        >>> from toolbench.llm import CancelToken, ScriptedModel, user_message
+        >>> token = CancelToken()
+        >>> token.cancel("the user pressed Stop")
+        >>> try:
+        ...     ScriptedModel(["Hi"]).complete([user_message("Hello")], cancel=token)
+        ... except ModelStoppedError as error:
+        ...     print(error)
+        The request to scripted was stopped.
+    """
 
     after: str = ""
     """What the stop could not end at once, as the end of a sentence; normally empty."""
 
 
 class RegistrationError(ToolbenchError, ValueError):
-    """The registry cannot register an object, or no tool can be made from it."""
+    """The registry cannot register an object, or no tool can be made from it.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.errors import RegistrationError
+        >>> try:
+        ...     @tool
+        ...     def log(*lines):
+        ...         "Write lines into the log."
+        ... except RegistrationError as error:
+        ...     print(error)
+        log: a model sends arguments by name, so *lines gets none: make it a named parameter.
+    """
 
 
 class SchemaError(ToolbenchError, ValueError):
-    """A JSON Schema that cannot be used."""
+    """A JSON Schema that cannot be used.
+
+    Examples:
+        >>> from toolbench import Schema
+        >>> from toolbench.errors import SchemaError
+        >>> try:
+        ...     Schema.from_mcp_schema("Book", {"type": "objekt"})
+        ... except SchemaError as error:
+        ...     print(str(error).partition(":")[0])
+        The JSON Schema is not valid at type
+    """
 
 
 class SecretError(ToolbenchError, LookupError):
-    """A secret of a tool has no value here; the message says where to put it."""
+    """A secret of a tool has no value here; the message says where to put it.
+
+    Examples:
+        >>> from toolbench import secret, tool
+        >>> from toolbench.errors import SecretError
+        >>> @tool
+        ... def search(query: str, token: str = secret("TRACKER_TOKEN")) -> str:
+        ...     "Search the tracker."
+        ...     return "found"
+        >>> try:
+        ...     search(query="open issues")
+        ... except SecretError as error:
+        ...     print(error)
+        The secret TRACKER_TOKEN is missing. Set the environment variable TRACKER_TOKEN.
+    """
 
 
 class ServerError(ToolbenchError, ConnectionError):
-    """An MCP server could not be reached, or it refused the request."""
+    """An MCP server could not be reached, or it refused the request.
+
+    Examples:
+        >>> from toolbench.errors import ServerError
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> try:
+        ...     create_mcp_tools({"mcpServers": {"library": {"command": "no-such-program"}}})
+        ... except ServerError as error:
+        ...     print(str(error).partition(". ")[0])
+        Server 'library' did not connect: command not found: 'no-such-program'
+    """
 
 
 class ToolFailedError(ToolbenchError, RuntimeError):
-    """A tool that a magic ran has failed; `observation` is its result."""
+    """A tool that a magic ran has failed; `observation` is its result.
+
+    Examples:
+        >>> from IPython.core.interactiveshell import InteractiveShell
+        >>> from toolbench import register_tool, tool
+        >>> from toolbench.errors import ToolFailedError
+        >>> @tool
+        ... def divide(a: float, b: float) -> float:
+        ...     "Divide one number by another."
+        ...     return a / b
+        >>> register_tool("divide", divide)
+        >>> shell = InteractiveShell.instance()
+        >>> shell.run_line_magic("load_ext", "toolbench")
+        >>> try:
+        ...     shell.run_line_magic("tool", "divide a=1 b=0")
+        ... except ToolFailedError as error:
+        ...     error.observation.text
+        'ZeroDivisionError: float division by zero'
+    """
 
     def __init__(self, tool: str, observation: Any, place: str = "") -> None:
         """Make an error about *tool*, with the text of *observation*, its result.
@@ -240,11 +467,45 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
 
 class ToolStoppedError(ToolFailedError):
-    """A tool that a magic should run was refused by the user or the policy, or its run was stopped."""
+    """A tool that a magic should run was refused by the user or the policy, or its run was stopped.
+
+    Examples:
+        >>> from IPython.core.interactiveshell import InteractiveShell
+        >>> from toolbench import policy, register_tool, tool
+        >>> from toolbench.errors import ToolStoppedError
+        >>> @tool
+        ... def drop_table(name: str) -> str:
+        ...     "Drop a table."
+        ...     return "dropped"
+        >>> register_tool("drop_table", drop_table)
+        >>> policy.deny(drop_table)
+        >>> shell = InteractiveShell.instance()
+        >>> shell.run_line_magic("load_ext", "toolbench")
+        >>> try:
+        ...     shell.run_line_magic("tool", "drop_table name=users")
+        ... except ToolStoppedError as error:
+        ...     print(error)
+        drop_table was not run: denied, because the policy names drop_table.
+    """
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):
-    """No tool or server has the name that was asked for. The reference SDK raises a KeyError."""
+    """No tool or server has the name that was asked for. The reference SDK raises a KeyError.
+
+    Examples:
+        >>> from toolbench import register_tool, run_tool, tool
+        >>> from toolbench.errors import ToolNotFoundError
+        >>> @tool
+        ... def weather(city: str) -> str:
+        ...     "The weather in a city."
+        ...     return "sunny"
+        >>> register_tool("weather", weather)
+        >>> try:
+        ...     run_tool("wether", city="Oslo")
+        ... except ToolNotFoundError as error:
+        ...     print(error)
+        No tool is registered as 'wether'. Did you mean 'weather'?
+    """
 
     def __str__(self) -> str:
         # A KeyError shows its text in quotes
@@ -260,7 +521,14 @@ _EXTRAS = {
 
 
 class MissingExtraError(ToolbenchError, ImportError):
-    """A feature needs packages that are not installed."""
+    """A feature needs packages that are not installed.
+
+    Examples:
+        >>> from toolbench.errors import MissingExtraError
+        >>> error = MissingExtraError("serve")
+        >>> isinstance(error, ImportError), str(error).partition(".")[0]
+        (True, "Serving tools needs FastMCP's server half")
+    """
 
     def __init__(self, extra: str) -> None:
         """Make an error that says how to install *extra*, the extra of the distribution that is missing."""

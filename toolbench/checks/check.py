@@ -46,6 +46,13 @@ class Expectation(BaseModel):
             match: {"books[].id": any, found: {approx: 0.1}}
             loosen: [times, ids]
             seconds: 2
+
+    Examples:
+        >>> from toolbench.checks import Check
+        >>> expect = {"result": {"eur": 3.0}, "match": {"eur": "approx"}, "seconds": 2}
+        >>> check = Check("a price", "shop.price", expect=expect)
+        >>> check.expectation.result, check.expectation.seconds
+        ({'eur': 3.0}, 2.0)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

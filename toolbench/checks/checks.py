@@ -35,7 +35,15 @@ AnyTool = ToolDefinition[Any, Any]
 
 
 class Checks(Sequence[Check]):
-    """Checks in the order in which they run."""
+    """Checks in the order in which they run.
+
+    Examples:
+        >>> from toolbench.checks import Check, Checks
+        >>> checks = Checks([Check("finds Emma", "library.search", arguments={"title": "Emma"})])
+        >>> file = checks.write("library.checks.yaml")
+        >>> [check.name for check in Checks.read(file)]
+        ['finds Emma']
+    """
 
     def __init__(self, checks: Iterable[Check], file: CheckFile | None = None) -> None:
         """Take *checks*; *file* is where they are from."""

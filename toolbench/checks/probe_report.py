@@ -25,7 +25,15 @@ _ROWS, _SHOWN = 200, 50
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What came of one question; secrets are hidden, and hidden characters visible."""
+    """What came of one question; secrets are hidden, and hidden characters visible.
+
+    Examples:
+        >>> from toolbench.checks import probe
+        >>> from toolbench.testing import FakeMCPServer
+        >>> first = probe(FakeMCPServer("shop"))[0]
+        >>> first.question, first.era, first.state
+        ('server/discover', '2026-07-28', 'ok')
+    """
 
     question: str
     era: str
@@ -66,7 +74,15 @@ class ProbeResult:
 
 
 class ProbeReport(ReportEntries[ProbeResult]):
-    """The answers of one server to the questions of a probe, in the order of the questions."""
+    """The answers of one server to the questions of a probe, in the order of the questions.
+
+    Examples:
+        >>> from toolbench.checks import probe
+        >>> from toolbench.testing import FakeMCPServer
+        >>> report = probe(FakeMCPServer("shop"))
+        >>> report.passed, [finding.question for finding in report.findings]
+        (True, ['subscriptions/listen: acknowledged'])
+    """
 
     def __init__(
         self,

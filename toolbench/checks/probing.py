@@ -71,6 +71,15 @@ def probe(
         ServerError: If the server cannot be reached.
         ToolNotFoundError: If the server has no tool of a name in *tools*.
         ToolbenchError: If it is a recording.
+
+    Examples:
+        >>> from toolbench.checks import probe
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> with create_mcp_tools(FakeMCPServer("shop")) as client:
+        ...     report = probe(client.servers["shop"])
+        >>> report.server, report.passed
+        ('shop', True)
     """
     name, entry, folder, blocked = _who(server)
     if entry.transport == "replay":

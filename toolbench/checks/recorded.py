@@ -33,6 +33,19 @@ def recorded_checks(recording: Recording, server: str) -> Checks:
 
     Raises:
         ServerError: If the recording has no such server.
+
+    Examples:
+        >>> from toolbench.checks import recorded_checks
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.mcp.recording import Recording
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", {"eur": 3})
+        >>> with create_mcp_tools(server, record="shop.mcp.jsonl") as client:
+        ...     result = client["price"](sku=12)
+        >>> [check] = recorded_checks(Recording.read("shop.mcp.jsonl"), "shop")
+        >>> check.tool, check.arguments, check.expect
+        ('shop.price', {'sku': 12}, {'result': {'eur': 3}})
     """
     name = recording.tape(recording.recorded_name(server)).server
     offered = recording.snapshot(name).json["tools"]

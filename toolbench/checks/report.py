@@ -48,7 +48,20 @@ _DIFFERENCES, _MARKED, _CHANGES = 5_000, 20, 20
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What came out of one check."""
+    """What came out of one check.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.checks import Check, Checks
+        >>> @tool
+        ... def greet(name: str) -> str:
+        ...     "Greet a guest."
+        ...     return f"Hello, {name}!"
+        >>> check = Check("greets", "greet", arguments={"name": "Ada"}, expect={"text": "Hi, Ada!"})
+        >>> [result] = Checks([check]).run([greet])
+        >>> result.state, result.error
+        ('failed', '"Hi, Ada!" was expected, and "Hello, Ada!" was returned')
+    """
 
     check: Check
     state: State
@@ -134,7 +147,20 @@ def _part(value: Any, step: str | int) -> Any:
 
 
 class CheckReport(ReportEntries[CheckResult]):
-    """The results of checks, in their order."""
+    """The results of checks, in their order.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.checks import Check, Checks
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> check = Check("doubles", "double", arguments={"number": 4}, expect={"result": 8})
+        >>> report = Checks([check]).run([double])
+        >>> report.passed, report[0].state
+        (True, 'passed')
+    """
 
     def __init__(
         self,

@@ -83,6 +83,20 @@ def rerun(
         CaseError: If the recording has no call of the server.
         ServerError: If the recording cannot be read or lacks a server, or is being written.
         ToolNotFoundError: If it has no call of one of *tools*.
+
+    Examples:
+        >>> from toolbench.checks import rerun
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", {"eur": 3})
+        >>> with create_mcp_tools(server, record="shop.mcp.jsonl") as client:
+        ...     result = client["price"](sku=12)
+        >>> server.answer("price", {"eur": 4})
+        >>> with create_mcp_tools(server) as client:
+        ...     [row] = rerun(client.servers["shop"], "shop.mcp.jsonl", tools=["price"])
+        >>> row.state, row.problems[0].message
+        ('differs', '3 was expected, and 4 was returned')
     """
     began, stopped = perf_counter(), None
     if not isinstance(recording, Recording):

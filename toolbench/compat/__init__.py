@@ -51,7 +51,18 @@ class ActionBase(Action):
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
-        """Return the schema as `Schema.to_mcp_schema` does, with `security_risk` as the last property."""
+        """Return the schema as `Schema.to_mcp_schema` does, with `security_risk` as the last property.
+
+        Examples:
+            >>> from toolbench.compat import SECURITY_RISK_LITERAL, ActionBase
+            >>> class Remove(ActionBase):
+            ...     path: str
+            >>> list(Remove.to_mcp_schema()["properties"])
+            ['path', 'security_risk']
+            >>> risk: SECURITY_RISK_LITERAL = "HIGH"
+            >>> Remove(path="build", security_risk=risk).security_risk.description
+            'reaches outside: sends data away, deletes for good, raises privileges'
+        """
         schema = super().to_mcp_schema()
         declared = read(schema).declared
         properties = dict(declared.raw)
@@ -77,7 +88,19 @@ class ObservationBase(Observation):
 
     @property
     def agent_observation(self) -> Sequence[Content]:
-        """The content for the model; subclasses may override it."""
+        """The content for the model; subclasses may override it.
+
+        Examples:
+            >>> from toolbench import TextContent
+            >>> from toolbench.compat import ObservationBase
+            >>> class Listing(ObservationBase):
+            ...     files: list[str] = []
+            ...     @property
+            ...     def agent_observation(self):
+            ...         return [TextContent(text=f"{len(self.files)} files")]
+            >>> Listing(files=["app.py", "test.py"]).text
+            '2 files'
+        """
         return self.content
 
     @property
@@ -96,7 +119,22 @@ class ObservationBase(Observation):
 
 
 class Tool(ToolDefinition[ActionT, ObservationT]):
-    """A `ToolDefinition` under its old name. The action type and the observation type may be JSON Schemas."""
+    """A `ToolDefinition` under its old name. The action type and the observation type may be JSON Schemas.
+
+    Examples:
+        >>> from toolbench.compat import BUILT_IN_TOOLS, Tool
+        >>> schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        >>> greet = Tool(
+        ...     name="greet",
+        ...     description="Greets a guest.",
+        ...     action_type=schema,
+        ...     executor=lambda action: f"Welcome, {action.name}!",
+        ... )
+        >>> greet.call({"name": "Ada"}).text
+        'Welcome, Ada!'
+        >>> [tool.name for tool in (*BUILT_IN_TOOLS, greet)]
+        ['finish', 'think', 'greet']
+    """
 
     def __post_init__(self) -> None:
         for attribute, base in (

@@ -42,6 +42,14 @@ def openhands() -> AbstractContextManager[None]:
     Raises:
         ToolbenchError: If the OpenHands SDK is installed. It needs fastmcp below 4, toolbench needs
             a newer one: the two cannot share an environment.
+
+    Examples:
+        >>> from toolbench import Action
+        >>> from toolbench.compat import openhands
+        >>> with openhands():
+        ...     from openhands.sdk.tool import Action as OpenHandsAction
+        >>> OpenHandsAction is Action
+        True
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         _check_not_installed()

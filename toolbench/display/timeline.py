@@ -73,7 +73,19 @@ _NAME, _TEXT = 60, 200
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that happened, from its beginning to its end."""
+    """Something that happened, from its beginning to its end.
+
+    Examples:
+        >>> from toolbench import history, run_tool, tool
+        >>> @tool
+        ... def stock(sku: int) -> int:
+        ...     "Count the items in stock."
+        ...     return 7
+        >>> result = run_tool(stock, sku=12)
+        >>> [span] = history().timeline().spans
+        >>> span.lane, span.name, span.state, span.ms < 1000
+        ('runs', 'stock', 'ok', True)
+    """
 
     lane: str
     """`runs`, `questions`, `model`, or of a server `NAME sent` (by us) and `NAME received` (by us)."""
@@ -142,7 +154,20 @@ class Span:
 
 @dataclass(slots=True)
 class ToolTimes:
-    """What the calls of one tool, or the answers of one model, took."""
+    """What the calls of one tool, or the answers of one model, took.
+
+    Examples:
+        >>> from toolbench import history, run_tool, tool
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> for number in range(3):
+        ...     result = run_tool(double, number=number)
+        >>> [times] = history().timeline().by_tool()
+        >>> times.name, times.calls, times.failed, times.p50 <= times.p95
+        ('double', 3, 0, True)
+    """
 
     name: str
     kind: Literal["tool", "model"]
@@ -191,16 +216,22 @@ _SPAN_COLUMNS = ("time", "lane", "name", "state", "took", "text")
 class Timeline:
     """The spans of a session, ordered by their beginnings.
 
-    Example:
-        ```python
-        slow = history().timeline().of("ms>500")
-        slow.by_tool()
-        Path("session.svg").write_text(slow.to_svg(), "utf-8")
-        ```
-
     Attributes:
         spans: The spans, in the order in which they began.
         filter: The words by which they were chosen; empty: all.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench import history, run_tool, tool
+        >>> @tool
+        ... def divide(a: float, b: float) -> float:
+        ...     "Divide one number by another."
+        ...     return a / b
+        >>> results = [run_tool(divide, a=1, b=b) for b in (1, 0)]
+        >>> failed = history().timeline().of("error")
+        >>> [span.name for span in failed.spans]
+        ['divide']
+        >>> length = Path("session.svg").write_text(failed.to_svg(), "utf-8")
     """
 
     def __init__(

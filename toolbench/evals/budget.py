@@ -100,7 +100,13 @@ _WHOLE = 10_000_000
 
 @dataclass(frozen=True)
 class Estimate:
-    """The number of requests, and estimates of tokens and cost."""
+    """The number of requests, and estimates of tokens and cost.
+
+    Examples:
+        >>> from toolbench.evals import Estimate
+        >>> print(Estimate(requests=12, input_tokens=4_800, output_tokens=600, cost=0.02))
+        12 requests, ≈ 5,400 tokens, ≈ 0.0200 dollars
+    """
 
     requests: int
     input_tokens: int

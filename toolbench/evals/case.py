@@ -22,6 +22,13 @@ class Case:
 
     Raises:
         CaseError: If a part of the case cannot be used; the message names the part.
+
+    Examples:
+        >>> from toolbench.evals import Case
+        >>> call = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
+        >>> case = Case("Split 84 euros by four.", expect=call, match={"total": "approx"})
+        >>> case.calls[0].name, case.title
+        ('split_bill', 'Split 84 euros by four.')
     """
 
     prompt: str

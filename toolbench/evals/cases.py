@@ -128,6 +128,16 @@ class Cases(MutableSequence[Case]):
     """A list of the cases of an evaluation. `+` joins two lists.
 
     As the last value of a cell it is shown as a table.
+
+    Examples:
+        >>> from toolbench.evals import Case, Cases
+        >>> cases = Cases([Case("Hello", tags=["smalltalk"]), Case("Thanks!", tags=["smalltalk"])])
+        >>> cases.append({"prompt": "Roll a die.", "expect": {"name": "roll", "arguments": {}}})
+        >>> len(cases), len(cases.tagged("smalltalk"))
+        (3, 2)
+        >>> cases.write("cases.yaml")
+        >>> Cases.read("cases.yaml") == cases
+        True
     """
 
     def __init__(self, cases: Iterable[Case | Mapping[str, Any]] = ()) -> None:

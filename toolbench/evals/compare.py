@@ -64,7 +64,17 @@ class ModelChange:
 
 
 class Comparison(tuple[ModelChange, ...]):
-    """A tuple of changes, a `ModelChange` for each model."""
+    """A tuple of changes, a `ModelChange` for each model.
+
+    Examples:
+        >>> from toolbench.evals import Case, evaluate
+        >>> from toolbench.llm import ScriptedModel
+        >>> def report_of(text):
+        ...     return evaluate(ScriptedModel([text], name="small"), [], [Case("Hello")])
+        >>> [change] = report_of("Hi!").compare(report_of("Good morning!"))
+        >>> change.before, change.after, change.is_significant
+        (<Rate 1 of 1 (21% to 100%)>, <Rate 1 of 1 (21% to 100%)>, False)
+    """
 
     __slots__ = ()
 

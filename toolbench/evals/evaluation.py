@@ -201,6 +201,21 @@ def evaluate(
         CaseError: If there are no cases, or an option cannot be used.
         ConsentError: If calls need consent to run, and the answer was no.
         RegistrationError: If one of *tools* is not a tool.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.evals import Case, evaluate
+        >>> from toolbench.llm import ScriptedModel, as_openai_call
+        >>> @tool
+        ... def weather(city: str) -> str:
+        ...     "The weather in a city."
+        ...     return "sunny"
+        >>> expected = {"name": "weather", "arguments": {"city": "Oslo"}}
+        >>> call = as_openai_call(weather, {"city": "Oslo"})
+        >>> model = ScriptedModel([{"role": "assistant", "tool_calls": [call]}], name="small")
+        >>> report = evaluate(model, [weather], [Case("Is it sunny in Oslo?", expected)])
+        >>> report.summary["small"].passed
+        <Rate 1 of 1 (21% to 100%)>
     """
     check_options(repeats=repeats, workers=workers, executor=executor)
     with ExitStack() as undo:

@@ -18,6 +18,12 @@ class Rate(float):
         total: The number of tries.
         low: The lower end of the 95 % confidence interval.
         high: The upper end of the interval.
+
+    Examples:
+        >>> from toolbench.evals import Rate
+        >>> rate = Rate(18, 20)
+        >>> print(f"{rate:.0%}, between {rate.low:.0%} and {rate.high:.0%}")
+        90%, between 70% and 97%
     """
 
     hits: int

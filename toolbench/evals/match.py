@@ -347,7 +347,14 @@ ABSENT: Any = object()
 
 @dataclass(frozen=True)
 class ExpectedCall:
-    """A call that a case expects."""
+    """A call that a case expects.
+
+    Examples:
+        >>> from toolbench.evals import Case, ExpectedCall
+        >>> case = Case("Is it raining in Oslo?", ExpectedCall("weather", {"city": "Oslo"}))
+        >>> case.to_dict()["expect"]
+        [{'name': 'weather', 'arguments': {'city': 'Oslo'}}]
+    """
 
     name: str
     arguments: Mapping[str, Any]

@@ -38,7 +38,21 @@ _STOPS = {
 
 
 class EvalReport(ReportEntries[Trial]):
-    """The trials of an evaluation, in the order of cases, with their statistics."""
+    """The trials of an evaluation, in the order of cases, with their statistics.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.evals import Case, evaluate
+        >>> from toolbench.llm import ScriptedModel
+        >>> @tool
+        ... def roll(sides: int) -> str:
+        ...     "Roll a die."
+        ...     return "6"
+        >>> cases = [Case("Hello"), Case("Roll a die", {"name": "roll", "arguments": {"sides": 6}})]
+        >>> report = evaluate(ScriptedModel(["Hi!", "I rolled a 4."]), [roll], cases)
+        >>> report.has_passed, [trial.problem for trial in report.failures]
+        (False, ['roll was expected, and was not called'])
+    """
 
     def __init__(
         self,

@@ -17,7 +17,16 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Score:
-    """How many of the planned answers are as expected, for a list or a sheet."""
+    r"""How many of the planned answers are as expected, for a list or a sheet.
+
+    Examples:
+        >>> from toolbench.evals import Case, evaluate
+        >>> from toolbench.llm import ScriptedModel
+        >>> report = evaluate(ScriptedModel(["Hi!"]), [], [Case("Hello")])
+        >>> score = report.score("Ada")
+        >>> score.rate.hits, score.rate.total, score.line.split("\t")[0]
+        (1, 1, 'Ada')
+    """
 
     rate: Rate
     """The right answers of the planned ones: `rate.hits` of `rate.total`."""

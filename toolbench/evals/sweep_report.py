@@ -152,7 +152,21 @@ _MAX_ROWS = 10
 
 
 class SweepReport(ReportEntries[Row]):
-    """The rows of a sweep, in the order of the calls."""
+    """The rows of a sweep, in the order of the calls.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.evals import sweep
+        >>> @tool(read_only=True)
+        ... def divide(a: float, b: float) -> float:
+        ...     "Divide one number by another."
+        ...     return a / b
+        >>> report = sweep(divide, {"a": [1], "b": [0, 2]})
+        >>> [row.error for row in report.errors]
+        ['ZeroDivisionError: float division by zero']
+        >>> report.columns["b"]
+        [0, 2]
+    """
 
     def __init__(
         self,

@@ -122,6 +122,17 @@ def sweep(
         NotImplementedError: If the tool has no executor.
         SecretError: If a secret of the tool has no value, and nobody gives it.
         ToolNotFoundError: If there is no tool of that name.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.evals import sweep
+        >>> @tool(read_only=True)
+        ... def price(people: int, tip: float = 0) -> float:
+        ...     "Return the share of a bill of 84 euros."
+        ...     return 84 * (1 + tip) / people
+        >>> columns = sweep(price, {"people": [2, 4], "tip": [0, 0.5]}).columns
+        >>> columns["people"], columns["tip"], columns["result"]
+        ([2, 2, 4, 4], [0, 0.5, 0, 0.5], [42.0, 63.0, 21.0, 31.5])
     """
     check_options(repeats=repeats, workers=workers, executor=executor)
     if isinstance(tool, str | ToolDefinition):

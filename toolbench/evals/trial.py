@@ -15,7 +15,15 @@ _EMPTY: tuple[Any, ...] = (None, (), "")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One answer with its scores. A score is None if it does not apply."""
+    """One answer with its scores. A score is None if it does not apply.
+
+    Examples:
+        >>> from toolbench.evals import Case, evaluate
+        >>> from toolbench.llm import ScriptedModel
+        >>> [trial] = evaluate(ScriptedModel(["Good morning!"]), [], [Case("Hello")])
+        >>> trial.passed, trial.called, trial.repeat
+        (True, (), 1)
+    """
 
     model: str
     case: Case = field(repr=False)

@@ -129,6 +129,22 @@ def export_package(
         ExportError: If a needed part cannot be found or written, or if a secret would be written.
         FileError: If a file exists with other content. Each message names the causes, and nothing is
             written.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.export import export_package
+        >>> length = Path("bills.py").write_text('''
+        ... from toolbench import tool
+        ...
+        ... @tool(read_only=True)
+        ... def split_bill(total: float, people: int = 2) -> float:
+        ...     "Split a bill evenly."
+        ...     return total / people
+        ... ''')
+        >>> import bills
+        >>> folder = export_package(bills.split_bill, "split-bill")
+        >>> sorted(path.name for path in folder.glob("[!.]*"))
+        ['README.md', 'pyproject.toml', 'split_bill', 'split_bill.ipynb', 'tests']
     """
     if isinstance(tools, ToolDefinition):
         tools = [tools]

@@ -74,6 +74,18 @@ def export_stubs(session: ToolServer, file: str | Path, *, overwrite: bool = Fal
 
     Raises:
         FileError: If the file exists with other content, or cannot be written.
+
+    Examples:
+        >>> from toolbench.export import export_stubs
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> schema = {"type": "object", "properties": {"sku": {"type": "integer"}}}
+        >>> server.answer("price", {"eur": 3}, schema=schema)
+        >>> with create_mcp_tools(server) as client:
+        ...     file = export_stubs(client.servers["shop"], "shop_tools.py")
+        >>> [line for line in file.read_text().splitlines() if line.startswith("def price")]
+        ['def price(arguments: PriceArguments) -> MCPToolObservation:']
     """
     text = remembered.redactor.text(stubs_for(session.name, session.tools))
     return write_named(file, text, overwrite=overwrite, is_private=True)

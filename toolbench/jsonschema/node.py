@@ -608,6 +608,13 @@ class SchemaView:
     """A whole JSON Schema, and the nodes of its parts, made when they are needed; it never raises.
 
     Keep the view as long as you read the schema: each part is read only once.
+
+    Examples:
+        >>> from toolbench.widgets.fields import SchemaView
+        >>> age = {"type": "integer", "minimum": 0}
+        >>> view = SchemaView({"type": "object", "properties": {"age": age}})
+        >>> view.fits(age, 30), [str(problem) for problem in view.problems(age, -1)]
+        (True, ['should be at least 0'])
     """
 
     def __init__(self, root: Any) -> None:

@@ -55,6 +55,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
     connected later gets only its own tools renamed. A tool keeps its name until its server is
     forgotten, or comes with a configuration again. The address of a tool, `git.status`, finds it
     at any time. Source: OpenHands SDK.
+
+    Examples:
+        >>> from toolbench.mcp import MCPClient
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", {"eur": 3})
+        >>> with MCPClient() as client:
+        ...     session = client.connect("shop", server)
+        ...     client.tool("shop.price")(sku=12).data
+        ...     [tool.name for tool in client]
+        {'eur': 3}
+        ['price']
     """
 
     def __init__(
@@ -481,6 +493,15 @@ def create_mcp_tools(
         ConsentError: If the servers of a file are not approved.
         ServerError: If the configuration cannot be used, or no server answers. If only some
             servers fail, see `client.servers[name].error`.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("library")
+        >>> server.answer("search", [{"title": "Emma"}])
+        >>> with create_mcp_tools({"mcpServers": {"library": server}}) as client:
+        ...     client["search"](author="Austen").data
+        [{'title': 'Emma'}]
     """
     if config is None and replay is None:
         msg = "Give a configuration of servers, or replay= and a recording."
@@ -551,7 +572,13 @@ def _close_all(servers: Servers) -> None:
 
 
 def warm() -> Thread:
-    """Load FastMCP in a background thread, because this takes seconds; return the thread."""
+    """Load FastMCP in a background thread, because this takes seconds; return the thread.
+
+    Examples:
+        >>> from toolbench.mcp import warm
+        >>> loading = warm()
+        >>> loading.join()
+    """
     thread = daemon_thread(_load, name="toolbench-warm")
     # Else no server can be connected
     if have_threads():

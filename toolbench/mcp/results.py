@@ -189,7 +189,20 @@ class MCPToolObservation(MCPObservation):
         return sorted(items, key=lambda item: priority_of(item[0]), reverse=True)
 
     def to_mcp_result(self) -> dict[str, Any]:
-        """Return the answer as the server sent it, with its `_meta`."""
+        """Return the answer as the server sent it, with its `_meta`.
+
+        Examples:
+            >>> from toolbench.mcp import create_mcp_tools
+            >>> from toolbench.testing import FakeMCPServer
+            >>> server = FakeMCPServer("library")
+            >>> server.answer("search", [{"title": "Emma", "copies": 2}])
+            >>> with create_mcp_tools(server) as client:
+            ...     found = client["search"](author="Austen")
+            >>> found.data
+            [{'title': 'Emma', 'copies': 2}]
+            >>> found.to_mcp_result()["structuredContent"]
+            {'result': [{'title': 'Emma', 'copies': 2}]}
+        """
         result = super().to_mcp_result()
         if self.meta is None:
             return result

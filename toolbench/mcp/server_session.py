@@ -70,6 +70,16 @@ class MCPServerSession:
     """The session of a client with one server. `MCPClient.servers` has the sessions.
 
     Any thread may call the methods. Methods that wait have a time limit.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("library")
+        >>> server.resource("library://hours", "Monday to Friday, 9 to 18")
+        >>> with create_mcp_tools(server) as client:
+        ...     session = client.servers["library"]
+        ...     print(session.status, session.read_resource("library://hours").text)
+        connected Monday to Friday, 9 to 18
     """
 
     def __init__(

@@ -402,12 +402,17 @@ def session(name: str) -> "MCPServerSession":
 
     If several are connected, by several clients, it is the newest. No server is started.
 
-    Example:
-        After `%mcp connect lib -- python server.py`, `session("lib").get_prompt("recommend", mood="sad")`
-        asks the server for a prompt, and `session("lib").traffic` has the messages.
-
     Raises:
         ToolNotFoundError: If no server of this name is connected.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools, session
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("lib")
+        >>> server.prompt("recommend", "Recommend a {mood} book.", arguments=["mood"])
+        >>> with create_mcp_tools(server):
+        ...     session("lib").get_prompt("recommend", mood="cheerful").text
+        'Recommend a cheerful book.'
     """
     found = connected.session(name)
     if found is None:

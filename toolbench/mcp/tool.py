@@ -80,7 +80,13 @@ class MCPToolAction(Action):
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Return the action with *arguments*; its repr hides the arguments that are secret by *schema*."""
+        """Return the action with *arguments*; its repr hides the arguments that are secret by *schema*.
+
+        Examples:
+            >>> from toolbench.mcp import MCPToolAction
+            >>> MCPToolAction.of({"user": "ada", "password": "correct-horse-9"}, {"type": "object"})
+            MCPToolAction(data={'user': 'ada', 'password': '<secret-hidden>'})
+        """
         action = cls(data=dict(arguments))
         action._schema = schema
         return action
@@ -121,7 +127,19 @@ _OF_NO_LIST = frozenset({"name", "executor"})
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
-    """A tool of an MCP server. Source: OpenHands SDK, `MCPToolDefinition`."""
+    """A tool of an MCP server. Source: OpenHands SDK, `MCPToolDefinition`.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("weather")
+        >>> schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+        >>> server.answer("forecast", "sunny", description="Forecasts.", schema=schema)
+        >>> with create_mcp_tools(server) as client:
+        ...     forecast = client["forecast"]
+        ...     forecast.source, forecast.input_schema["properties"], forecast(city="Oslo").text
+        ('mcp:weather', {'city': {'type': 'string'}}, 'sunny')
+    """
 
     action_type: type[MCPToolAction] = MCPToolAction
     server: str
@@ -475,6 +493,16 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
 
     A call that fails for a reason outside of this program returns an observation with
     `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
+
+    Examples:
+        >>> from toolbench.mcp import MCPToolAction, create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("weather")
+        >>> server.answer("forecast", "sunny")
+        >>> with create_mcp_tools(server) as client:
+        ...     executor = client["forecast"].executor
+        ...     executor(MCPToolAction(data={"city": "Oslo"})).text
+        'sunny'
     """
 
     knows_conversations = True

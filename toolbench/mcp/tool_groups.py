@@ -22,11 +22,17 @@ OTHERS = "other names"
 class ToolGroup(Sequence[MCPToolDefinition]):
     """Tools of one server whose names begin alike. An agent takes it as it takes a list of tools.
 
-    Example:
-        ```python
-        issues = session("github").tools.groups["issues_*"]
-        agent = Agent(model, tools=[issues])
-        ```
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("tracker")
+        >>> for action in ("list", "add", "close"):
+        ...     server.answer(f"issues_{action}", "done")
+        ...     server.answer(f"users_{action}", "done")
+        >>> with create_mcp_tools(server) as client:
+        ...     issues = client.servers["tracker"].tools.groups["issues_*"]
+        ...     [tool.name for tool in issues]
+        ['issues_list', 'issues_add', 'issues_close']
     """
 
     name: str

@@ -45,7 +45,15 @@ class ConsentLabels:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a person, or a preset answer, answers during a run."""
+    """A question that a person, or a preset answer, answers during a run.
+
+    Examples:
+        >>> from toolbench.runs.questions import Question
+        >>> seats = {"type": "object", "properties": {"seats": {"type": "integer", "minimum": 1}}}
+        >>> question = Question("How many seats?", seats, asked_by="book_table")
+        >>> question.problems({"seats": 0}), question.problems({"seats": 4})
+        (['seats: should be at least 1'], [])
+    """
 
     message: str
     schema: Mapping[str, Any]
@@ -142,6 +150,18 @@ class Answer:
     """The answer to a question. In an `if`, only an answer that accepts counts as true.
 
     A "no" to a yes-or-no question becomes a decline.
+
+    Examples:
+        >>> from toolbench import answering, current_run, run_tool, tool
+        >>> @tool
+        ... def book_table(day: str) -> str:
+        ...     "Book a table."
+        ...     seats = {"type": "object", "properties": {"seats": {"type": "integer"}}}
+        ...     answer = current_run().ask("How many seats?", seats)
+        ...     return f"{answer.action}: {answer.get('seats')} seats on {day}"
+        >>> with answering({"seats": 4}):
+        ...     run_tool(book_table, day="Friday").text
+        'accept: 4 seats on Friday'
     """
 
     action: Reply

@@ -118,7 +118,25 @@ class _OpenQuestion:
 
 
 class ServedCall:
-    """A call that an agent makes, from its arrival to its end. Any thread may use it."""
+    """A call that an agent makes, from its arrival to its end. Any thread may use it.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.serving import serve
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> server = serve(double)
+        >>> headers = {"Authorization": f"Bearer {server.token}"}
+        >>> agent = {"mcpServers": {"notebook": {"url": server.url, "headers": headers}}}
+        >>> with create_mcp_tools(agent) as client:
+        ...     result = client["double"](number=21)
+        >>> [(call.tool, call.arguments, call.state) for call in server.calls]
+        [('double', {'number': 21}, 'ok')]
+        >>> server.close()
+    """
 
     def __init__(
         self,

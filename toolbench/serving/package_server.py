@@ -37,6 +37,16 @@ def stdio_server(tools: Any, *, name: str) -> Any:
     Raises:
         MissingExtraError: If the extra `serve` is not installed.
         RegistrationError: If something is not a tool, or two tools have the same name.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.serving import stdio_server
+        >>> @tool
+        ... def greet(name: str) -> str:
+        ...     "Greet a guest."
+        ...     return f"Welcome, {name}!"
+        >>> server = stdio_server(greet, name="reception")
+        >>> server.run()  # doctest: +SKIP
     """
     try:
         from toolbench.serving.mcp_server import (  # noqa: PLC0415 - FastMCP takes seconds

@@ -33,7 +33,22 @@ _EACH = "each call of this server is asked about"
 
 
 class Served:
-    """A server of tools, which runs until `close`."""
+    """A server of tools, which runs until `close`.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.serving import serve
+        >>> @tool
+        ... def double(number: int) -> int:
+        ...     "Double a number."
+        ...     return 2 * number
+        >>> server = serve(double)
+        >>> list(server.tools), server.url.startswith("http://127.0.0.1:")
+        (['double'], True)
+        >>> server.close()
+        >>> server.is_closed
+        True
+    """
 
     def __init__(
         self,
@@ -318,6 +333,19 @@ def serve(
         ServerError: If the port is taken, or the name of the server is not valid.
         ToolbenchError: If one of the other settings is not valid.
         ToolNotFoundError: If there is no tool with one of the names.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.serving import serve
+        >>> @tool
+        ... def greet(name: str) -> str:
+        ...     "Greet a guest."
+        ...     return f"Welcome, {name}!"
+        >>> server = serve(greet, name="reception")
+        >>> config = server.client_config("claude")
+        >>> config["mcpServers"]["reception"]["args"]
+        ['connect', 'reception']
+        >>> server.close()
     """
     return Served(
         tools,

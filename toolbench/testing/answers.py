@@ -16,13 +16,34 @@ from toolbench.redaction import without_numbers
 
 @dataclass(frozen=True)
 class Raw:
-    """A result for `tools/call` that is sent unchanged, even if it is invalid."""
+    """A result for `tools/call` that is sent unchanged, even if it is invalid.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer, Raw
+        >>> server = FakeMCPServer("shop")
+        >>> blocks = [{"type": "text", "text": "3 euros", "annotations": {"priority": 1}}]
+        >>> server.answer("price", Raw({"content": blocks, "isError": False}))
+        >>> with create_mcp_tools(server) as client:
+        ...     client["price"](sku=12).blocks[0]["annotations"]
+        {'priority': 1}
+    """
 
     result: Mapping[str, Any]
 
 
 class RpcError(Exception):
-    """A JSON-RPC error in place of a result. Use it as an answer, or raise it in a tool."""
+    """A JSON-RPC error in place of a result. Use it as an answer, or raise it in a tool.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer, RpcError
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("stock", RpcError("database is locked", code=-32000))
+        >>> with create_mcp_tools(server) as client:
+        ...     client["stock"](sku=12).text
+        'Database is locked (MCP error -32000).'
+    """
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
         """Make an error with *message*, a JSON-RPC *code*, and *data* that explains the error."""
@@ -40,7 +61,19 @@ class RpcError(Exception):
 
 
 class InTurn:
-    """Several answers, one for each call; all later calls get the last one."""
+    """Several answers, one for each call; all later calls get the last one.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import HANG_UP, FakeMCPServer, InTurn
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("stock", InTurn(7, HANG_UP))
+        >>> with create_mcp_tools(server) as client:
+        ...     client["stock"](sku=12).text
+        ...     client["stock"](sku=12).is_error
+        '7'
+        True
+    """
 
     def __init__(self, first: Any, *more: Any) -> None:
         """Use *first* for the first call, then the answers of *more*, one for each call."""

@@ -12,7 +12,19 @@ Era = Literal["modern", "legacy"]
 
 @dataclass
 class ReceivedCall:
-    """A call of a tool that a fake server has received."""
+    """A call of a tool that a fake server has received.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import NEVER, FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("stock", NEVER)
+        >>> with create_mcp_tools(server) as client:
+        ...     client.servers["shop"].call_seconds = 0.1
+        ...     result = client["stock"](sku=12)
+        >>> server.calls
+        [ReceivedCall(tool='stock', arguments={'sku': 12}, was_cancelled=True)]
+    """
 
     tool: str
     arguments: dict[str, Any]

@@ -23,6 +23,15 @@ def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
 
     Args:
         registry: The registry; if left out, the registry of `register_tool`.
+
+    Examples:
+        >>> from toolbench import ToolRegistry
+        >>> from toolbench.tools import register_default_tools
+        >>> registry = ToolRegistry()
+        >>> "grep" in register_default_tools(registry)
+        True
+        >>> registry.resolve("grep")[0].title
+        'Grep'
     """
     registry = default_registry if registry is None else registry
     names = []
@@ -84,6 +93,12 @@ def default_tools(
     Raises:
         TypeError: If *enable* has an unknown switch.
         ToolbenchError: If *edit_file* is on and *llm* is missing.
+
+    Examples:
+        >>> from toolbench.tools import default_tools
+        >>> tools = default_tools(terminal=False, ipython=False, task_tracker=False)
+        >>> [tool.name for tool in tools]
+        ['file_editor', 'glob', 'grep', 'think', 'finish']
     """
     switches = {_switch(name): is_wanted for name, is_wanted in enable.items()}
     if switches.get("edit_file") and "file_editor" not in switches:

@@ -37,7 +37,18 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Frame:
-    """One line of a recording."""
+    """One line of a recording.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.mcp.recording import Recording
+        >>> from toolbench.testing import FakeMCPServer
+        >>> with create_mcp_tools(FakeMCPServer("shop"), record="shop.mcp.jsonl") as client:
+        ...     names = [tool.name for tool in client]
+        >>> frames = Recording.read("shop.mcp.jsonl").frames
+        >>> {frame.server for frame in frames if frame.message.get("method") == "tools/list"}
+        {'shop'}
+    """
 
     at: float
     """Seconds since the epoch."""

@@ -32,7 +32,20 @@ _LISTS = {
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """A call of a tool in a recording."""
+    """A call of a tool in a recording.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.mcp.recording import Recording
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", {"eur": 3})
+        >>> with create_mcp_tools(server, record="shop.mcp.jsonl") as client:
+        ...     result = client["price"](sku=12)
+        >>> [call] = Recording.read("shop.mcp.jsonl").calls
+        >>> call.tool, call.arguments, call.result["structuredContent"]
+        ('price', {'sku': 12}, {'eur': 3})
+    """
 
     server: str
     tool: str
@@ -50,7 +63,22 @@ class RecordedCall:
 
 
 class Recording:
-    """A recording, as it was when it was read from its file."""
+    """A recording, as it was when it was read from its file.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.mcp.recording import Recording
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("clock")
+        >>> server.answer("now", "12:00")
+        >>> with create_mcp_tools(server, record="clock.mcp.jsonl") as client:
+        ...     result = client["now"]({})
+        >>> Recording.read("clock.mcp.jsonl").servers
+        ('clock',)
+        >>> with create_mcp_tools(replay="clock.mcp.jsonl") as client:
+        ...     client["now"]({}).text
+        '12:00'
+    """
 
     frames: tuple[Frame, ...]
     """All frames, in their order."""
@@ -303,7 +331,18 @@ _VARIABLE = "TOOLBENCH_REPLAY"
 
 
 def is_replaying() -> bool:
-    """Tell whether `TOOLBENCH_REPLAY` is set, so that `record=` replays the file."""
+    """Tell whether `TOOLBENCH_REPLAY` is set, so that `record=` replays the file.
+
+    Examples:
+        >>> import os
+        >>> from toolbench.mcp.recording import is_replaying
+        >>> is_replaying()
+        False
+        >>> os.environ["TOOLBENCH_REPLAY"] = "1"
+        >>> is_replaying()
+        True
+        >>> del os.environ["TOOLBENCH_REPLAY"]
+    """
     return os.environ.get(_VARIABLE, "").strip().lower() not in ("", "0", "no", "false")
 
 

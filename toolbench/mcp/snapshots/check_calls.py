@@ -89,6 +89,15 @@ def check_calls(
         before: What the server offered at the time of the calls. If it is given, a call that was
             refused then already is not counted. A call of a tool that was removed later is counted.
         server: The name of the server whose calls are checked; None checks all calls.
+
+    Examples:
+        >>> from toolbench.mcp import Snapshot, check_calls
+        >>> schema = {"type": "object", "properties": {"sku": {"type": "integer"}}}
+        >>> now = Snapshot.of({"tools": {"price": {"name": "price", "inputSchema": schema}}})
+        >>> calls = [{"name": "price", "arguments": {"sku": sku}} for sku in (12, "A1")]
+        >>> check_calls(now, calls)
+        1 of your 2 calls would be refused now.
+        - price({"sku": "A1"}): sku: should be an integer, not "A1"
     """
     tools = _Tools(snapshot)
     if before is not None:

@@ -53,6 +53,17 @@ class Change:
         text: What changed, in one sentence.
         example: For a breaking change: the arguments of a call that was valid and is refused
             now, or an output that was not possible before; None without an example.
+
+    Examples:
+        >>> from toolbench.mcp import Snapshot
+        >>> def offer(required):
+        ...     schema = {"type": "object", "properties": {"query": {}}, "required": required}
+        ...     return Snapshot.of({"tools": {"find": {"name": "find", "inputSchema": schema}}})
+        >>> [change] = offer([]).diff(offer(["query"]))
+        >>> change.severity
+        'breaking'
+        >>> change.text
+        "find: 'query' is required now; it could be left out before; {} is refused now."
     """
 
     kind: Kind

@@ -17,7 +17,21 @@ _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a server offered at one moment: tools, resources, prompts. `write` writes `json` to a file."""
+    """What a server offered at one moment: tools, resources, prompts. `write` writes `json` to a file.
+
+    Examples:
+        >>> from toolbench.mcp import Snapshot, create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", 3)
+        >>> with create_mcp_tools(server) as client:
+        ...     file = client.servers["shop"].snapshot().write("shop.snapshot.json")
+        ...     server.answer("stock", 7)
+        ...     client.servers["shop"].refresh()
+        ...     changes = Snapshot.read(file).diff(client.servers["shop"].snapshot())
+        >>> [(change.kind, change.where) for change in changes]
+        [('added', 'tools/stock')]
+    """
 
     json: dict[str, Any] = field(repr=False)
 

@@ -29,6 +29,14 @@ class ClientConfig(dict[str, Any]):
     With this configuration, a client starts `toolbench connect NAME`. That program reads the URL
     and the token from a file that only its owner can read. So the configuration has no secret, and
     stays valid when the kernel is restarted.
+
+    Examples:
+        >>> from toolbench.serving import ClientConfig
+        >>> config = ClientConfig("cursor", "notebook")
+        >>> config["mcpServers"]["notebook"]["args"]
+        ['connect', 'notebook']
+        >>> print(config.place)
+        .cursor/mcp.json of a project, or ~/.cursor/mcp.json
     """
 
     def __init__(self, client: Client, name: str) -> None:

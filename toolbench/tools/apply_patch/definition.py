@@ -105,7 +105,21 @@ group, mode, extended attributes and hard links stay. For one small edit use fil
 
 
 class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
-    """The tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names)."""
+    r"""The tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names).
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.tools import ApplyPatchTool
+        >>> [patcher] = ApplyPatchTool.create(workspace_root=".")
+        >>> patch = '''*** Begin Patch
+        ... *** Add File: hello.py
+        ... +print("hello")
+        ... *** End Patch'''
+        >>> patcher(patch=patch).is_error
+        False
+        >>> Path("hello.py").read_text()
+        'print("hello")\n'
+    """
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
         """Return the files that the patch names: calls that change the same file run one after another."""

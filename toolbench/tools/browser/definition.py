@@ -89,7 +89,14 @@ Examples:
 
 
 class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
-    """A tool with which a model acts on web pages in a browser."""
+    """A tool with which a model acts on web pages in a browser.
+
+    Examples:
+        >>> from toolbench.tools import BrowserTool
+        >>> [browser] = BrowserTool.create()  # doctest: +SKIP
+        >>> with browser.executor:  # doctest: +SKIP
+        ...     print(browser(code="goto('https://example.com'); click('e3')").text)
+    """
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:

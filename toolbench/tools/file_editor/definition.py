@@ -110,7 +110,18 @@ Examples:
 
 
 class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
-    """A tool that views, creates and edits files. Source of the names: OpenHands, `file_editor`."""
+    r"""A tool that views, creates and edits files. Source of the names: OpenHands, `file_editor`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.tools import FileEditorTool
+        >>> [editor] = FileEditorTool.create(workspace_root=".")
+        >>> path = str(Path("notes.txt").resolve())
+        >>> result = editor(command="create", path=path, file_text="tea\nbread\n")
+        >>> result = editor(command="str_replace", path=path, old_str="tea", new_str="coffee")
+        >>> Path("notes.txt").read_text()
+        'coffee\nbread\n'
+    """
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
         """Return the file: calls that use it run one after another, also calls of other editors.

@@ -57,7 +57,16 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 
 
 class GlobTool(SearchTool[GlobAction, GlobObservation]):
-    """A tool that finds files by glob patterns. Source of its names: OpenHands, `glob`."""
+    """A tool that finds files by glob patterns. Source of its names: OpenHands, `glob`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.tools import GlobTool
+        >>> Path("app.py").touch()
+        >>> [glob] = GlobTool.create(working_dir=".")
+        >>> [Path(file).name for file in glob(pattern="*.py").files]
+        ['app.py']
+    """
 
     description = TOOL_DESCRIPTION
     action_type = GlobAction

@@ -69,7 +69,16 @@ Examples: {"pattern": "def \\\\w+_token\\\\("}, {"pattern": "TODO|FIXME", "inclu
 
 
 class GrepTool(SearchTool[GrepAction, GrepObservation]):
-    """A tool that finds files by their text. Source of its names: OpenHands, `grep`."""
+    r"""A tool that finds files by their text. Source of its names: OpenHands, `grep`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from toolbench.tools import GrepTool
+        >>> length = Path("app.py").write_text("import os\n")
+        >>> [grep] = GrepTool.create(working_dir=".")
+        >>> [Path(file).name for file in grep(pattern="^import").matches]
+        ['app.py']
+    """
 
     description = TOOL_DESCRIPTION
     action_type = GrepAction

@@ -76,7 +76,15 @@ _WHERE = {
 
 
 class IPythonTool(ToolDefinition[IPythonAction, IPythonObservation]):
-    """A tool that runs Python cells."""
+    r"""A tool that runs Python cells.
+
+    Examples:
+        >>> from toolbench.tools import IPythonTool
+        >>> [ipython] = IPythonTool.create()
+        >>> with ipython.executor:
+        ...     ipython(code="import math\nmath.comb(49, 6)").text
+        '13983816'
+    """
 
     name = "execute_ipython_cell"
 

@@ -120,7 +120,18 @@ Example:
 
 
 class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation]):
-    """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`."""
+    """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`.
+
+    Examples:
+        >>> from toolbench.tools import TaskTrackerTool
+        >>> [tracker] = TaskTrackerTool.create(save_dir="plan")
+        >>> steps = [{"title": "Fix the parser", "status": "done"}, {"title": "Add a test"}]
+        >>> result = tracker(command="plan", task_list=steps)
+        >>> print(tracker(command="view").text)
+        2 tasks: 1 done, 1 to do.
+        1. [x] Fix the parser
+        2. [ ] Add a test
+    """
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
         """Return the task list as a resource: calls that use the same list run one after another."""

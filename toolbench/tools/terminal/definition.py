@@ -171,7 +171,16 @@ Examples:
 
 
 class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
-    """A tool that runs commands in a persistent shell."""
+    """A tool that runs commands in a persistent shell.
+
+    Examples:
+        >>> from toolbench.tools import TerminalTool
+        >>> [terminal] = TerminalTool.create()
+        >>> with terminal.executor:
+        ...     result = terminal(command="cd / && greeting=hello")
+        ...     print(terminal(command="echo $greeting from $PWD").text)
+        hello from /
+    """
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:

@@ -75,7 +75,15 @@ Examples:
 
 
 class WebReadTool(ToolDefinition[WebReadAction, WebReadObservation]):
-    """A tool that reads web pages."""
+    """A tool that reads web pages.
+
+    Examples:
+        >>> from toolbench.tools import WebReadTool
+        >>> [web_read] = WebReadTool.create()
+        >>> page = web_read(url="https://docs.python.org/3/library/asyncio.html")  # doctest: +SKIP
+        >>> page.text.splitlines()[0]  # doctest: +SKIP
+        '# asyncio — Asynchronous I/O'
+    """
 
     @classmethod
     def is_usable(cls) -> bool | Unusable:

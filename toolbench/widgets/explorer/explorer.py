@@ -132,6 +132,17 @@ class Explorer(LiveView):
     """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
     A server may report a change on any thread. The servers stay connected when it is closed.
+
+    Examples:
+        >>> from toolbench.mcp import create_mcp_tools
+        >>> from toolbench.testing import FakeMCPServer
+        >>> from toolbench.widgets.explorer import Explorer
+        >>> server = FakeMCPServer("shop")
+        >>> server.answer("price", {"eur": 3})
+        >>> with create_mcp_tools(server) as client:
+        ...     explorer = Explorer(client)
+        ...     explorer.server, list(explorer.servers)
+        ('shop', ['shop'])
     """
 
     def __init__(

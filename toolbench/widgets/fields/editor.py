@@ -47,6 +47,26 @@ class Editor(ABC):
         is_short: Whether half the width of a form is enough for its widget.
         missing: The error text if a required value is missing, such as "choose one".
         wider: The editor to try next if this editor cannot hold a value exactly.
+
+    Examples:
+        >>> from ipywidgets import FloatSlider
+        >>> from toolbench.widgets.fields import Editor, registry
+        >>> from toolbench.widgets.form import SchemaForm
+        >>> class Percent(Editor):
+        ...     def read(self):
+        ...         return self.widget.value
+        ...     def write(self, value):
+        ...         self.widget.value = value
+        ...         return True
+        ...     def clear(self):
+        ...         self.widget.value = 0
+        ...     def build(self):
+        ...         return self.field(FloatSlider, react=self.slot.edited)
+        >>> mine = registry.copy()
+        >>> mine.add(95, lambda view, schema, path: path == ("tip",), Percent)
+        >>> schema = {"type": "object", "properties": {"tip": {"type": "number"}}}
+        >>> SchemaForm(schema, {"tip": 15.0}, registry=mine).value
+        {'tip': 15.0}
     """
 
     labelled: ClassVar[bool] = True

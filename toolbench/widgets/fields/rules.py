@@ -100,7 +100,20 @@ class Rule(NamedTuple):
 
 
 class Registry:
-    """A table of rules, and of editors that a schema can choose by name."""
+    """A table of rules, and of editors that a schema can choose by name.
+
+    Examples:
+        >>> from ipywidgets import ColorPicker
+        >>> from toolbench.widgets.fields import registry
+        >>> from toolbench.widgets.form import SchemaForm
+        >>> def is_color(view, schema, path):
+        ...     return path[-1:] == ("color",)
+        >>> mine = registry.copy()
+        >>> mine.add(95, is_color, lambda slot: ColorPicker())
+        >>> schema = {"type": "object", "properties": {"color": {"type": "string"}}}
+        >>> SchemaForm(schema, {"color": "#ff0000"}, registry=mine).value
+        {'color': '#ff0000'}
+    """
 
     def __init__(
         self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None

@@ -59,6 +59,17 @@ class Slot:
         built: The editor; None until it is needed.
         touched: Whether the user has edited the slot since the program last wrote the value.
         display: The line of the slot in the form, with the errors of the slot.
+
+    Examples:
+        >>> from toolbench.widgets.fields import UNSET, Slot
+        >>> from toolbench.widgets.form import SchemaForm
+        >>> form = SchemaForm({"type": "object", "properties": {"age": {"type": "integer"}}})
+        >>> age: Slot = form.slot.editor.child("age")
+        >>> age.read() is UNSET
+        True
+        >>> age.write(30)
+        >>> form.value
+        {'age': 30}
     """
 
     def __init__(

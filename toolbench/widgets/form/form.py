@@ -52,6 +52,14 @@ class SchemaForm:
     Law: for every dict `v`, valid or not, `form.value = v` makes `form.value == v`; `true`
     and `1`, `1` and `1.0` stay different, and keys keep their order. Every field is unset,
     null or a value; a field that was not touched is not in the value.
+
+    Examples:
+        >>> from toolbench.widgets.form import SchemaForm
+        >>> schema = {"type": "object", "properties": {"people": {"type": "integer", "minimum": 1}}}
+        >>> form = SchemaForm(schema)
+        >>> form.value = {"people": 0}
+        >>> form.value, form.errors
+        ({'people': 0}, [(('people',), 'should be at least 1')])
     """
 
     def __init__(

@@ -57,6 +57,18 @@ class ToolPanel(LiveView):
             the tool.
         lock: A lock that is held while a callback changes the panel.
         sent_secrets: The secrets of earlier runs, by the keys of their records; `put_back_run` puts them back.
+
+    Examples:
+        >>> from toolbench import tool
+        >>> from toolbench.widgets.panel import ToolPanel
+        >>> @tool
+        ... def split_bill(total: float, people: int = 2) -> float:
+        ...     "Split a bill evenly."
+        ...     return total / people
+        >>> panel = ToolPanel(split_bill, {"total": 84, "people": 4})
+        >>> run = panel.run()
+        >>> run.done.wait(), run.outcome.text
+        (True, '21.0')
     """
 
     tool: ToolDefinition[Any, Any]
