@@ -126,6 +126,77 @@ def _find(page: NotebookPage, place: Locator) -> None:
 
 CONNECT = [Picture("explorer", (LIBRARY, "%mcp explore library"), _find)]
 
+# docs/how-to/find-a-server.md
+
+REGISTRY = """\
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+variables = [
+    {"name": "WEATHER_KEY", "description": "Your key at weather.example", "isRequired": True, "isSecret": True},
+    {"name": "UNITS", "description": "Of temperatures", "choices": ["celsius", "fahrenheit"], "default": "celsius"},
+]
+package = {"registryType": "pypi", "identifier": "weather-mcp", "version": "1.2.0",
+           "transport": {"type": "stdio"}, "environmentVariables": variables}
+server = {"name": "io.github.example/weather", "title": "Weather", "description": "The weather in a city.", "version": "1.2.0",
+          "packages": [package]}
+
+class Registry(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps({"server": server, "_meta": {}}).encode())
+
+    def log_message(self, *args):
+        pass
+
+registry = ThreadingHTTPServer(("127.0.0.1", 0), Registry)
+Thread(target=registry.serve_forever, daemon=True).start()
+get_ipython().run_line_magic("config", f"Toolbench.registry = 'http://127.0.0.1:{registry.server_port}'")"""
+WEATHER = "%mcp connect weather --registry io.github.example/weather"
+
+
+def _show_what_will_run(page: NotebookPage, place: Locator) -> None:
+    page.type_into("WEATHER_KEY", "not a real one", within=place)
+    page.click("Show what will run", within=place)
+    page.wait_for_text("uvx", within=place)
+
+
+FIND = [Picture("registry", (REGISTRY, WEATHER), _show_what_will_run)]
+
+# docs/how-to/review-a-server.md
+
+SHOP = """\
+%%writefile shop.py
+from typing import Annotated, Any
+from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, WithJsonSchema
+
+class Price(BaseModel):
+    cents: Annotated[Any, WithJsonSchema({"type": "integer"})]
+
+shop = MCPServer("shop", log_level="WARNING")
+
+@shop.tool(annotations=ToolAnnotations(read_only_hint=True))
+def price_of_tea() -> Price:
+    '''Return the price of a pound of tea.'''
+    return Price(cents="three euros")
+
+if __name__ == "__main__":
+    shop.run()"""
+PROBE = (SHOP, "%mcp connect shop -- python shop.py", "%mcp review shop --probe")
+
+
+def _cut(_: NotebookPage, place: Locator) -> None:
+    # The first findings say enough
+    place.evaluate("output => Object.assign(output.style, {height: '345px', overflow: 'hidden'})")
+
+
+REVIEW = [Picture("probe", PROBE, _cut)]
+
 # docs/how-to/answer-elicitations.md
 
 
@@ -410,6 +481,8 @@ PICTURES = [
     *SITE,
     *TUTORIAL,
     *CONNECT,
+    *FIND,
+    *REVIEW,
     *ELICITATION,
     *MODELS,
     *TOOLS,
