@@ -59,10 +59,12 @@ def probe(
     It is asked over connections of its own, a process of its own for stdio, once in each era that it
     speaks. A tool is called only if it is declared read-only and the policy allows it, with the
     examples and defaults of its schema; what cannot be asked is a row too. An interrupt ends it.
+    Questions of the server are not answered, so a call that needs an answer is not asked, or fails.
 
     Args:
         server: The session of a server, or a configuration as `MCPClient.connect` takes it.
-        tools: The names of tools that are called although they are not read-only.
+        tools: The names of tools that are called although they are not read-only. They run for
+            real, several times: in each era, with good and bad arguments, and once to be cancelled.
         seconds: The time limit of a question, in seconds.
         whole: The time limit of all questions, in seconds.
 
