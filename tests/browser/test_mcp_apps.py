@@ -96,7 +96,7 @@ class TestCounter:
         explorer.see("can delete or overwrite data")
         explorer.look("explorer-app-asks")
         explorer.click("Don't run")
-        app.get_by_text("the person declined").wait_for()
+        app.get_by_text("the user declined").wait_for()
         app.get_by_role("button", name="Wipe").click()
         explorer.see("can delete or overwrite data")
         explorer.click("Run wipe")

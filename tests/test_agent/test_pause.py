@@ -178,7 +178,7 @@ class TestConsent:
         """No consent, no run; and no question why."""
         c = talk([calls(call("wipe", {"path": "/x"})), "All right."])
         c.run()
-        assert "no person could be asked" in of(c, UserRejectObservation)[0].reason
+        assert "nobody could be asked" in of(c, UserRejectObservation)[0].reason
 
     def test_the_policy_can_deny(self):
         """A denied tool never runs."""

@@ -365,7 +365,7 @@ def test_a_stopped_call_is_cancelled_wherever_it_is_told(unanswered, end, tmp_pa
         assert ">cancelled<" in one.to_html() and ">succeeded<" not in one.to_html()
         one.run()
         [answer] = [m["content"] for m in sent(one) if m["role"] == "tool"]
-        assert "15 days" in answer and "A person interrupted the run" in answer
+        assert "15 days" in answer and "The user interrupted the run" in answer
 
 
 def test_stop_withdraws_the_question_to_a_person_who_is_the_model(unanswered):

@@ -112,7 +112,7 @@ def test_each_check_is_a_row_and_a_line(check):
     message = "1816 was expected, and 1815 was returned"
     assert rows[0]["problems"] == [{"where": "[0].year", "message": message}]
     assert f"[0].year: {message}" in ended.err
-    assert " burn was not run: no person could be asked" in ended.err
+    assert " burn was not run: nobody could be asked" in ended.err
     assert "--yes says yes in advance" in ended.err
     assert "\n1 of 3 checks passed in " in ended.err
     [_, row] = check("finds", "elsewhere").json["results"]

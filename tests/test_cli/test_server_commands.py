@@ -210,7 +210,7 @@ def test_recorded_calls_are_made_again(toolbench, folder, monkeypatch):
             session.call(tool, arguments)
     refused = toolbench("rerun", "lib.jsonl")
     assert [row["state"] for row in refused.json["results"]] == ["same", "same", "refused"]
-    assert (refused.code, "no person could be asked" in refused.err) == (4, True)
+    assert (refused.code, "nobody could be asked" in refused.err) == (4, True)
     same = toolbench("rerun", "library", "lib.jsonl", "--tools", "burn")
     assert (same.code, same.json["passed"], same.json["changes"]) == (0, True, [])
     assert 'same       library.find {"title": "Emma"}' in same.err

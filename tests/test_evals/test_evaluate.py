@@ -190,7 +190,7 @@ class TestExecution:
 
     def test_nobody_to_ask_is_a_no(self):
         """A destructive tool does not run because nobody was there."""
-        with pytest.raises(ConsentError, match="no person could be asked"):
+        with pytest.raises(ConsentError, match="nobody could be asked"):
             scripted(self.ANSWER, cases=[self.CASE], execute=True)
 
     def test_the_policy_holds_after_a_yes(self):

@@ -133,7 +133,7 @@ def test_a_preset_answer_agrees_to_no_call_of_an_app(session, no_records):
     """It is for what the notebook's own block starts."""
     page = Page(session, Person("decline"))
     with closing(page.bridge), answering(True):
-        assert "the person declined" in page.call("wipe")["result"]["content"][0]["text"]
+        assert "the user declined" in page.call("wipe")["result"]["content"][0]["text"]
     assert len(page.bridge.runs) == 1
 
 

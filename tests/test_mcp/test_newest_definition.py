@@ -236,7 +236,7 @@ class TestAYes:
         assert len(person.asked) == 1
         shop.turn("Wire money.", None)
         asked(tool, person)
-        assert "has changed since your last yes" in person.asked[1]
+        assert "has changed since you approved it" in person.asked[1]
 
 
 class TestATool:

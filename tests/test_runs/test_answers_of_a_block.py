@@ -118,7 +118,7 @@ def test_are_not_given_to_what_another_thread_starts():
     with ThreadPoolExecutor(1) as other, answering(True):
         assert other.submit(by_conversation, sign).result(PATIENCE) == "not signed"
         text = other.submit(by_conversation, wipe).result(PATIENCE)
-        assert text.startswith("wipe was not run: no person could be asked")
+        assert text.startswith("wipe was not run: nobody could be asked")
         assert by_conversation(sign) == "signed"
 
 
@@ -183,4 +183,4 @@ def test_end_with_their_block_in_whatever_order():
     assert run_tool(sign).text == "not signed"
     no.__exit__(None, None, None)
     run_tool(sign)
-    assert history()[-1].answers[0].words == "declined: no person could be asked"
+    assert history()[-1].answers[0].words == "declined: nobody could be asked"

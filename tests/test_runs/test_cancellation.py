@@ -30,7 +30,7 @@ class TestAsking:
         stop(run)
         assert run.done.wait(PATIENCE)
         assert steps.cancel_event.is_set()
-        note = "[A person cancelled the run. The result above may be incomplete.]"
+        note = "[The user cancelled the run. The result above may be incomplete.]"
         text = f"stopped early\n{note}"
         assert (run.state, run.observation.text) == ("cancelled", text)
         assert run.observation.data == "stopped early"
@@ -382,5 +382,5 @@ class TestRunsInRuns:
         assert run.done.wait(PATIENCE)
         assert (run.state, run.observation.text) == (
             "cancelled",
-            "A person cancelled the run.",
+            "The user cancelled the run.",
         )

@@ -110,7 +110,7 @@ def test_says_what_is_too_deep_to_be_shown():
     for _ in range(400):
         value = {"a": value}
     message = asked(fill, {"values": {"a": value}}).message
-    assert "Not all can be shown" in message
+    assert "Part of the call cannot be shown" in message
     assert "Not all" not in asked(fill, {"values": {"a": {"b": [{}]}}}).message
 
 

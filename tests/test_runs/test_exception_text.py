@@ -138,7 +138,7 @@ class TestHTTP:
             ),
             ("<p>Köln", "text/html", "The body of the response: <p>Köln"),
             ("x" * 501, "text/plain", f"The body of the response: {'x' * 499}…"),
-            ("\x89PNG", "image/png", "The body of the response is no text: image/png, 4 bytes."),
+            ("\x89PNG", "image/png", "The body of the response is not text: image/png, 4 bytes."),
         ],
     )
     def test_the_body_is_read_with_the_error(self, error_of, body, kind, said):
@@ -184,7 +184,7 @@ def test_a_connection_of_another_thread_says_where_to_open_it():
     connection.close()
     [text] = texts
     assert "created in a thread" in text
-    assert text.endswith("open the connection inside of the tool, or with check_same_thread=False.")
+    assert text.endswith("open the connection inside the tool, or with check_same_thread=False.")
 
 
 def test_a_package_whose_name_begins_with_ours_is_not_ours():

@@ -276,7 +276,7 @@ class TestNobodyCanBeAsked:
             observation = run_tool(search, query="crash")
         assert observation.is_error
         assert observation.text.startswith(
-            "search was not run: the secret TRACKER is missing, and it was declined: no person "
+            "search was not run: the secret TRACKER is missing, and it was declined: nobody "
             "could be asked. Set the environment variable TRACKER"
         )
         assert not history()[-1].traceback

@@ -204,7 +204,7 @@ class TestInput:
         kernel.run("panel = ToolPanel(ask)")
         [first, second], printed = kernel.answer("print(ask({}).text)", "y", "y")
         assert first == "ask asks: Round 0? [y/N] "
-        assert second == f"That came before the question could be read. Type it again.\n{first}"
+        assert second == f"You typed that before the question was shown. Type it again.\n{first}"
         assert "accept" in printed
 
 

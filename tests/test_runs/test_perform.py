@@ -166,12 +166,12 @@ class TestConsent:
         ("asker", "state", "text", "decision"),
         [
             (Preset([True]), "ok", "erased x", "agreed to: "),
-            (Preset([False]), "denied", "erase was not run: the person declined", "declined: "),
+            (Preset([False]), "denied", "erase was not run: the user declined", "declined: "),
             (
                 decline,
                 "denied",
-                "erase was not run: no person could be asked",
-                "declined: no person could be asked, and ",
+                "erase was not run: nobody could be asked",
+                "declined: nobody could be asked, and ",
             ),
         ],
         ids=["yes", "no", "nobody"],

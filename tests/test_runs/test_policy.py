@@ -135,7 +135,7 @@ class TestUndeclared:
         """A notebook that nobody watches goes on; the record says why."""
         run = by_magic(client["drop"], decline)
         assert run.state == "ok"
-        assert "no person could be asked" in history()[-1].decision
+        assert "nobody could be asked" in history()[-1].decision
 
     def test_takes_no_answer_that_was_given_in_advance(self, client):
         """Those are for what the tool asks: who gave them knew nothing of this question."""

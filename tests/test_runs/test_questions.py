@@ -20,7 +20,7 @@ from toolbench.runs.questions import (
 )
 from toolbench.runs.run import Run, run_here
 
-WAYS_OUT = "Type /decline to say no, or /cancel to leave the question unanswered."
+WAYS_OUT = "Type /decline to decline, or /cancel to leave the question unanswered."
 NODE = {
     "$ref": "#/$defs/Node",
     "$defs": {
@@ -181,7 +181,9 @@ class TestAsking:
         question = Question('query = "a"', YES_OR_NO, "db", bare=True, consent=labels)
         prompts = typed("y")
         assert ask_in_cell(question)
-        assert prompts == ['db asks: query = "a"\nA yes is for the session.\nRun find? [y/N] ']
+        assert prompts == [
+            'db asks: query = "a"\nYour approval holds for the session.\nRun find? [y/N] '
+        ]
 
     @pytest.mark.parametrize("reply", ["decline", "cancel"])
     @pytest.mark.parametrize("before", [(), ("Emma",), ("Emma", "many")])

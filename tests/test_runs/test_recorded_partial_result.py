@@ -73,7 +73,7 @@ def test_is_cut_as_the_same_result_of_a_run_that_was_not_stopped():
     assert record.size < LIMIT
     assert record.observation.partial.text == other.observation.text
     assert "history keeps only the start" in record.to_text()
-    assert "3 kg.\n[A person interrupted" in record.observation.text
+    assert "3 kg.\n[The user interrupted" in record.observation.text
 
 
 def test_is_shown_whole_if_it_is_small():

@@ -187,7 +187,7 @@ class TestNoCrash:
     def test_with_a_result_that_writes_its_own_text(self):
         """The model reads that text and of the stop; a person sees the result's own view."""
         run = stopped_with_a_result_of_its_own_class()
-        note = "[A person interrupted the run. The result above may be incomplete.]"
+        note = "[The user interrupted the run. The result above may be incomplete.]"
         text = "".join(block.text for block in run.observation.to_llm_content)
         assert text == run.observation.text == f"Sprouted: 10 percent.\n{note}"
         assert run.observation.partial.percent == 10

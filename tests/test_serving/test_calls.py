@@ -121,7 +121,7 @@ class TestConsent:
         waiting(served).refuse("it is mine")
         result = caller.result()
         assert result.is_error
-        assert result.content[0].text == ("erase was not run: the person declined: it is mine.")
+        assert result.content[0].text == ("erase was not run: the user declined: it is mine.")
         assert history()[-1].state == "denied"
 
     def test_without_an_answer_it_is_refused(self, mode):
@@ -233,7 +233,7 @@ class TestPersonsHand:
             caller = Caller(served, "slow")
             assert slow.begun.wait(PATIENCE)
             served.calls[-1].refuse("enough")
-            assert "stopped by the person: enough" in str(caller.result().content)
+            assert "stopped by the user: enough" in str(caller.result().content)
 
     def test_a_question_is_answered_by_the_whole_result(self, served, mode):
         """The tool does not get it for the answer to its question."""

@@ -94,7 +94,7 @@ class TestConsent:
         press(panel, "Refuse")
         type_text(panel, "Why not", "it is mine")
         press(panel, "Refuse it")
-        assert "the person declined: it is mine" in caller.result().content[0].text
+        assert "the user declined: it is mine" in caller.result().content[0].text
         seen(panel, "declined: erase was not run")
 
     def test_without_an_answer_the_call_leaves_the_panel(self, no_records):
@@ -171,7 +171,7 @@ class TestByHand:
         press(panel, "Stop")
         type_text(panel, "Why not", "enough")
         press(panel, "Stop it")
-        assert "stopped by the person: enough" in str(caller.result().content)
+        assert "stopped by the user: enough" in str(caller.result().content)
 
 
 class TestQuestion:

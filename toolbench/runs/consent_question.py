@@ -82,7 +82,7 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
     if effects := [one_line(redactor.text(line)) for line in tool.preview(action)]:
         parts.append(_Part(effects[0], "\n".join(effects[1:])))
     if _is_deep([*vars(action).values(), action.model_extra]):
-        parts.append(_Part("Not all can be shown: a value is nested more deeply than can be read."))
+        parts.append(_Part("Part of the call cannot be shown: a value is nested too deeply."))
     parts += [_argument(name, value) for name, value in masked.items()]
     lines = [line for part in parts for line in part.lines()]
     shown, whole = lines, ""

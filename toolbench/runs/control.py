@@ -44,7 +44,7 @@ class RunCancelled(BaseException):
 class StopCause(Enum):
     """What stops a run."""
 
-    PERSON = "a person cancels the run"
+    PERSON = "the user cancels the run"
     INTERRUPT = "the kernel or the conversation is interrupted"
     TIMEOUT = "the time limit of the run is over"
     PROGRAM = "a part of the program does not need the run any more"
@@ -66,9 +66,9 @@ class Stop(NamedTuple):
     def sentence(self) -> str:
         """How the run was stopped, as a model reads it: a sentence without its full stop."""
         if self.cause is StopCause.PERSON:
-            return "A person cancelled the run"
+            return "The user cancelled the run"
         if self.cause is StopCause.INTERRUPT:
-            return "A person interrupted the run"
+            return "The user interrupted the run"
         return f"The run was {self.words}"
 
 

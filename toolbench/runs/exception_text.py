@@ -24,7 +24,7 @@ _OUTPUT = tuple(str(Path(__file__).with_name(f"{name}.py")) for name in ("redire
 # The beginning of CPython's own sentence
 _OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
-    "Each run has a thread of its own: open the connection inside of the tool, or with "
+    "Each run has a thread of its own: open the connection inside the tool, or with "
     "check_same_thread=False."
 )
 # Errors of a group in its sentence
@@ -91,7 +91,7 @@ def _body_of(error: BaseException, hide: Callable[[str], str]) -> str:
             break
     if "\0" in text:
         kind = response.headers.get("content-type", "of an unknown type")
-        return f"\nThe body of the response is no text: {kind}, {human_size(len(body))}."
+        return f"\nThe body of the response is not text: {kind}, {human_size(len(body))}."
     # Secrets are hidden before the end is cut: a part of one would not be found
     return f"\nThe body of the response: {shorten(hide(text).strip(), _BODY)}"
 

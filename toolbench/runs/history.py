@@ -453,7 +453,7 @@ class RunHistory(Sequence[RunRecord]):
             remarks.append(f"Missing numbers: {text}. A run is listed when it has ended.")
         if len(set(shown)) < len(shown):
             remarks.append(
-                "A number that is there twice means its last run. history()[0] is the first of all."
+                "If a number occurs twice, it means the last run. history()[0] is the first of all."
             )
         return remarks
 

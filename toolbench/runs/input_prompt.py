@@ -26,13 +26,13 @@ _TRIES = 3
 TOO_SOON = 0.7
 """Seconds in which nobody has read a question. A page gives its field the focus at once, so it gets what
 somebody types elsewhere: the end of a line, `y`, would be a yes."""
-_AGAIN = "That came before the question could be read. Type it again."
+_AGAIN = "You typed that before the question was shown. Type it again."
 # Choices to list
 _MOST = 20
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 _YES_OR_NO = "yes or no"
 _WAYS_OUT: dict[str, Reply] = {"/decline": "decline", "/cancel": "cancel"}
-_HINT = "Type /decline to say no, or /cancel to leave the question unanswered."
+_HINT = "Type /decline to decline, or /cancel to leave the question unanswered."
 _EMPTY = object()
 _MISSING = [Problem((), "is required")]
 
@@ -124,7 +124,7 @@ def _consent(question: Question, intro: str, consent: ConsentLabels) -> Answer:
     """Ask whether a call may run; `all` shows a call that *intro* shows only in part, page by page."""
     last = f"{consent.act}? [y/N] "
     if consent.can_be_remembered:
-        last = f"A yes is for the session.\n{last}"
+        last = f"Your approval holds for the session.\n{last}"
     if not question.whole:
         return _agreement(f"{intro}\n{last}", {"answer": True})
     head, pages = intro.partition("\n")[0], question.pages

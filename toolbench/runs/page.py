@@ -139,7 +139,7 @@ def _raise(error: BaseException, _: Run) -> Observation:
 
 def already_answered(answer: Answer) -> Asker:
     """Return an asker that answers the consent question with *answer*, and declines other questions."""
-    absence = f"no person could be asked during the run, since {NO_THREADS}"
+    absence = f"nobody could be asked during the run, since {NO_THREADS}"
 
     def ask(question: Question) -> Answer:
         if question.consent is not None:

@@ -387,7 +387,7 @@ def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
         is_as_judged = not (has_changed(run.tool) or run.tool.blocked)
         if verdict is not None or is_as_judged:
             return verdict
-    run.decision = "refused: its server goes on changing it"
+    run.decision = "refused: its server keeps changing it"
     return Refusal(
         f"{run.tool.name} was not run: its server changed it again before the answer. Call it again."
     )

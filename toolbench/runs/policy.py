@@ -28,7 +28,7 @@ _REASON = {
 }
 _NO_PRESET = "no preset answer gives this consent"
 _UNDECLARED = "does not declare what it changes (undeclared)"
-_CHANGED = f"{_UNDECLARED}, and it or its server has changed since your last yes"
+_CHANGED = f"{_UNDECLARED}, and it or its server has changed since you approved it"
 _DECLARED = frozenset({"title", "description", "inputSchema", "outputSchema", "annotations"})
 """The fields of `tools/list` on which a person's yes is based."""
 
@@ -40,7 +40,7 @@ class Reason(Enum):
     RATED = "the rating of the call"
     DESTRUCTIVE = "the tool declares that it destroys"
     UNDECLARED = "the tool does not declare what it changes"
-    CHANGED = "it does not, and is another one than that to which a person agreed"
+    CHANGED = "it does not, and it has changed since the user approved it"
     CALL = "the tool asks before such a call"
     HARMLESS = "nothing needs a confirmation"
     SERVED = "the server for agents asks, whatever the tool"
@@ -287,7 +287,7 @@ class Policy:
             run.decision = f"declined: {why}"
         if answer.by_somebody and run.source in _AGENT_SOURCES and (words := _words(run, answer)):
             run.decision = f"declined: {words}"
-            text = f"{run.tool.name} was not run: the person declined: {ended(words)}"
+            text = f"{run.tool.name} was not run: the user declined: {ended(words)}"
             return Refusal(text)
         text = f"{run.tool.name} was not run: {consent.who}, and consent was needed, because {why}."
         if consent.is_by_person and run.source in _OWN_SOURCES:
@@ -328,7 +328,7 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
 
     who = answer.absence
     if answer.by_somebody and preset is None:
-        who = "the person declined"
+        who = "the user declined"
     elif answer.by_somebody:
         who = "a preset answer declined"
     # Who gave answers is not absent, even if they do not suffice

@@ -168,7 +168,7 @@ class Answer:
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
     """Whether a person gave the answer; False if no person could answer."""
-    absence: str = field(default="no person could be asked", compare=False)
+    absence: str = field(default="nobody could be asked", compare=False)
     """The reason why no person answered; it counts only if `by_somebody` is false."""
     question: str = field(default="", compare=False, repr=False)
     """The question, in a record; empty otherwise."""

@@ -274,7 +274,7 @@ class ServedCall:
                 words = f": {reason}"
             else:
                 words = ""
-            self.stop(f"stopped by the person{words}")
+            self.stop(f"stopped by the user{words}")
 
     def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
         """Give *answer* to the agent in place of the tool's result.

@@ -410,7 +410,7 @@ class LiveCall:
         if question is not None and question.consent is not None:
             self.call.reply(question, Answer("decline", {"reason": reason}))
         else:
-            why = "stopped by the person"
+            why = "stopped by the user"
             if reason:
                 why += f": {reason}"
             self.call.stop(why)
