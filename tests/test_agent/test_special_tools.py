@@ -132,7 +132,7 @@ class TestAskHuman:
             [AskHumanTool],
         )
         c.run()
-        assert "No person can be asked" in sent(c)[-1]["content"]
+        assert "Nobody can be asked" in sent(c)[-1]["content"]
 
 
 class TestManyTools:

@@ -82,7 +82,7 @@ def test_what_cannot_run_is_an_error_or_a_failure(run):
     ended.assert_outcomes(passed=1, failed=2)
     text = ended.stdout.str()
     assert "command not found: 'no-such-program'" in text
-    assert "burn can delete or overwrite data. --toolbench-yes says yes in advance" in text
+    assert "burn can delete or overwrite data. --toolbench-yes approves in advance" in text
     run(BURNS, words=["--toolbench-approve", "--toolbench-yes"]).assert_outcomes(passed=1)
 
 

@@ -212,7 +212,7 @@ class TestDoctor:
         assert "'NOT_SET_HERE': set it" in lines["no-variable"]
         assert "its address was not tried" in lines["address"]
         assert "'command' must be" in lines["odd"]
-        assert "looked at and not connected: 5 (toolbench doctor NAME connects one)." in output
+        assert "checked and not connected: 5 (toolbench doctor NAME connects one)." in output
 
     def test_what_a_project_wrote_reaches_the_terminal_as_text(self, toolbench, tmp_path):
         """No escape sequence gets through, and no server makes a line of its own."""

@@ -113,7 +113,7 @@ def test_each_check_is_a_row_and_a_line(check):
     assert rows[0]["problems"] == [{"where": "[0].year", "message": message}]
     assert f"[0].year: {message}" in ended.err
     assert " burn was not run: nobody could be asked" in ended.err
-    assert "--yes says yes in advance" in ended.err
+    assert "--yes approves in advance" in ended.err
     assert "\n1 of 3 checks passed in " in ended.err
     [_, row] = check("finds", "elsewhere").json["results"]
     assert "command not found: 'no-such-program'" in row["problems"][0]["message"]

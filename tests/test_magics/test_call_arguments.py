@@ -256,7 +256,7 @@ class TestPython:
     @pytest.mark.parametrize("body", ["n", "[1]", "print(n)", "_a = 1\n3"])
     def test_that_gives_nothing_is_a_mistake(self, body):
         """An expression that is no dict would be lost."""
-        with pytest.raises(BodyError, match="The body assigns nothing: write"):
+        with pytest.raises(BodyError, match="The body has no assignments: write"):
             from_text(body, "py", {"n": 4}, {})
 
 

@@ -256,7 +256,7 @@ class TestInterrupt:
         done = shell.run_cell(f"%%chat talk --model in_the_{place} --tools stop\nGo.")
         assert isinstance(done.error_in_exec, KeyboardInterrupt)
         output = "".join(capsys.readouterr())
-        assert "kept in talk: go on with %%chat talk, or with talk.run()" in output
+        assert "kept in talk: continue with %%chat talk or talk.run()" in output
         assert "Paused: interrupted." in output and "Traceback" not in output
         talk = shell.user_ns["talk"]
         assert not talk.pending and talk.run() == "answered"

@@ -105,7 +105,7 @@ class TestHeadersAndTokens:
                 shell.run_cell(f"%mcp {line}")
                 out, err = capsys.readouterr()
                 sentence, offer = out.strip().splitlines()
-                assert offer == "%mcp doctor g looks at each step."
+                assert offer == "%mcp doctor g checks each step."
                 assert "HTTP 401" in sentence
                 assert "The server refuses the token that was sent" in sentence
                 # The server logs there too

@@ -120,8 +120,8 @@ class TestTheLine:
             ("--watch -- python server.py", "--watch belongs to --dev"),
             ("http://127.0.0.1:9/mcp --dev", "--dev is for a server that a command starts"),
             ("server --dev", "--dev is for a server that a command starts"),
-            ("--dev --replay x.jsonl", "no --dev"),
-            ("--dev --config x.json", "no --dev"),
+            ("--dev --replay x.jsonl", "leave out --dev"),
+            ("--dev --config x.json", "leave out --dev"),
         ],
     )
     def test_is_for_a_command(self, shell, mcp, line, words):

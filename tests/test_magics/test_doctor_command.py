@@ -19,7 +19,7 @@ def test_a_failed_connect_offers_it(mcp):
     for line in (f"connect lib -- {BAD}", "reconnect lib"):
         with pytest.raises(ServerError) as error:
             mcp(line)
-        assert str(error.value).endswith("\n%mcp doctor lib looks at each step.")
+        assert str(error.value).endswith("\n%mcp doctor lib checks each step.")
     shown = mcp("doctor lib")._repr_mimebundle_()
     assert f"{CROSS} failed" in shown["text/plain"]
     assert "add --env LIB_KEY" in " ".join(shown["text/plain"].split())
@@ -46,8 +46,8 @@ def test_of_a_server_that_is_kept_is_not_offered(mcp):
 @pytest.mark.parametrize(
     ("line", "kind", "message"),
     [
-        ("doctor", UsageError, "What is to be looked at?"),
-        ("doctor lib -- python", UsageError, "What is to be looked at?"),
+        ("doctor", UsageError, "Which server?"),
+        ("doctor lib -- python", UsageError, "Which server?"),
         ("doctor nope", ToolNotFoundError, "No server 'nope'"),
     ],
 )

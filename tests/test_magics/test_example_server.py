@@ -62,7 +62,7 @@ def test_is_named_where_there_is_no_server(mcp):
     from toolbench.widgets.explorer.explorer import _NONE
 
     for text in (repr(mcp("list")), _NONE):
-        assert "No server yet. %mcp connect example starts one" in " ".join(text.split())
+        assert "Start one to try with %mcp connect example" in " ".join(text.split())
 
 
 def test_is_an_ordinary_name_with_a_target(shell, mcp):

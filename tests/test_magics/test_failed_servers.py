@@ -118,7 +118,7 @@ def test_that_ends_in_a_chain_of_errors_has_the_first(mcp, tmp_path):
     assert "Its first error was ModuleNotFoundError: No module named 'email.nowhere'" in text
     assert "asks for the environment variable SHOP_API_TOKEN." in text
     assert "--env SHOP_API_TOKEN" in text
-    assert text.endswith("RuntimeError: no server\n%mcp doctor shop looks at each step.")
+    assert text.endswith("RuntimeError: no server\n%mcp doctor shop checks each step.")
 
 
 def test_that_is_slow_has_the_option_and_no_tools_to_disconnect(mcp, tmp_path, capsys):

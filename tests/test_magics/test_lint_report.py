@@ -32,6 +32,6 @@ class TestLint:
     def test_says_when_there_is_nothing(self, shell):
         """No finding is a sentence. A name that no tool has is a mistake, not a clean tool."""
         clean = shell.run_line_magic("tools", "lint --source mcp")
-        assert "Nothing to remark in 0 tools" in repr(clean)
+        assert "No findings in 0 tools" in repr(clean)
         with pytest.raises(UsageError, match=r"No tool matches 'x'\. %tools lists them all"):
             shell.run_line_magic("tools", "lint x")

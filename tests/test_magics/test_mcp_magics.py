@@ -435,8 +435,8 @@ class TestMistakes:
             ("disconnect x --all", UsageError, "Give NAME or --all, not both"),
             ("list -- python", UsageError, "Only %mcp connect and %mcp doctor take a command"),
             ("connect x --config f.json", UsageError, "from the file: no name."),
-            ("connect --config f --mode auto", UsageError, "from the file: no --mode."),
-            ("connect --config f -- cat", UsageError, "from the file: no --."),
+            ("connect --config f --mode auto", UsageError, "from the file: leave out --mode."),
+            ("connect --config f -- cat", UsageError, "from the file: leave out --."),
             ("connect x http://x --only y", UsageError, "add --config FILE"),
             (
                 "connect x http://x --env A=1",

@@ -350,13 +350,13 @@ class TestTrust:
         session = connected.session("s")
         answers, asked = person
         answers += [lambda: "n", changes_meanwhile]
-        with pytest.raises(ConsentError, match="you did not approve it"):
+        with pytest.raises(ConsentError, match="you declined"):
             mcp("approve s")
         with pytest.raises(ServerError, match=r"(?s)was not approved: it changed again.*id_rsa"):
             mcp("approve s")
         assert all('"Looks it up."' in text for text in asked)
         monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-        with pytest.raises(ConsentError, match=r"(?s)no person can be asked.*id_rsa") as told:
+        with pytest.raises(ConsentError, match=r"(?s)nobody can be asked.*id_rsa") as told:
             mcp("approve s")
         assert session.trust.has_changed
         # What it says to write works

@@ -250,7 +250,7 @@ def test_what_cannot_be_used_is_one_sentence(mcp, registry, line, sentence):
 
 
 def test_a_script_gets_no_yes(mcp, registry, started):
-    """No person can be asked: what would run is said, and does not."""
+    """Nobody can be asked: what would run is said, and does not."""
     with pytest.raises(ConsentError, match="its questions have no answer"):
         mcp(f"connect lamp --registry {NAME}")
     with pytest.raises(ConsentError, match=r"starts uvx light-mcp==1\.2\.0"):
@@ -260,7 +260,7 @@ def test_a_script_gets_no_yes(mcp, registry, started):
 
 def test_other_words_do_not_fit(mcp):
     """Neither a command, nor a version without a registry."""
-    with pytest.raises(UsageError, match=r"--registry says what runs, and its form .*: no --\."):
+    with pytest.raises(UsageError, match=r"--registry determines what runs, .* leave out --\."):
         mcp("connect x --registry com.example/plain -- python server.py")
     with pytest.raises(UsageError, match="--version is for a server of a registry"):
         mcp("connect x http://127.0.0.1:9/mcp --version 1")

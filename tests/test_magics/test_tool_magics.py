@@ -391,5 +391,5 @@ register_tool("counter", made)
         shell.run_cell(
             "from toolbench import register_tool\nregister_tool('none', lambda conv_state=None: [])"
         ).raise_error()
-        with pytest.raises(ToolNotFoundError, match="'none' makes no tools"):
+        with pytest.raises(ToolNotFoundError, match="'none' creates no tools"):
             line(shell, "%tool none --yes")

@@ -71,7 +71,7 @@ def test_servers_say_that_they_cannot_be_connected():
 def test_doctor_says_that_it_cannot_look(shell):
     """The same sentence as that of a connection, not the name of a module that is missing."""
     with pytest.raises(
-        ToolbenchError, match="No server can be looked at: this Python runs in a page"
+        ToolbenchError, match="No server can be checked: this Python runs in a page"
     ):
         shell.run_line_magic("mcp", "doctor -- python server.py")
 

@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("toolbench_config", f"{config}, as seen from the root folder", default="")
     parser.addini("toolbench_replay", f"{replay}, as seen from the root folder", default="")
     group.addoption(_APPROVE, action="store_true", help="approve the servers as they are now")
-    yes = "say yes in advance to calls that may delete or overwrite something"
+    yes = "approve in advance calls that may delete or overwrite something"
     group.addoption(_YES, action="store_true", help=yes)
 
 
@@ -113,7 +113,7 @@ class CheckItem(pytest.Item):
         for result in report.failures:
             text = f"{self.check.tool}: {result.error}"
             if result.state == "refused":
-                text = f"{text} {_YES} says yes in advance."
+                text = f"{text} {_YES} approves in advance."
             raise _failure(text)
 
     def reportinfo(self) -> tuple[Path, None, str]:

@@ -100,9 +100,9 @@ def verdict(checks: list[Check]) -> str:
     times = Counter(check.state for check in checks)
     rest = ""
     if times["missing"]:
-        rest += f"; not installed, and perhaps never needed: {times['missing']}"
+        rest += f"; not installed, and possibly not needed: {times['missing']}"
     if times["unconnected"]:
-        rest += f"; MCP servers that were looked at and not connected: {times['unconnected']}"
+        rest += f"; MCP servers that were checked and not connected: {times['unconnected']}"
         rest += " (toolbench doctor NAME connects one)"
     return f"Everything that is needed is here{rest}."
 

@@ -15,9 +15,9 @@ class ExitCode(IntEnum):
 
 
 MEANINGS = {
-    ExitCode.OK: "it is as it should be",
+    ExitCode.OK: "success",
     ExitCode.FAILED: "a tool or a server answered with an error, or a check failed",
-    ExitCode.USAGE: "the line or an input cannot be used: unknown names, wrong arguments, a file",
+    ExitCode.USAGE: "the command or its input is invalid: an unknown name, wrong arguments, a file",
     ExitCode.CONNECTION: "a server cannot be reached, or the connection broke",
     ExitCode.REFUSED: "not run: consent or the approval of a configuration is missing",
     ExitCode.INTERRUPTED: "interrupted by Ctrl+C",

@@ -144,7 +144,7 @@ def _unfinished(run: Run, session: MCPServerSession) -> ExitCode:
     declined = getattr(run.outcome, "for_person", "")
     text = declined or run.secrets.redactor.text(run.outcome.text)
     if run.state == "denied":
-        say(declined or f"{text} --yes says yes in advance.")
+        say(declined or f"{text} --yes approves in advance.")
         return ExitCode.REFUSED
     say(text)
     if run.problems:

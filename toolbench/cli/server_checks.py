@@ -92,7 +92,7 @@ def say_result(result: CheckResult) -> None:
     for problem in (result.error or "").splitlines():
         say(f"           {problem}")
     if result.state == "refused" and not has_terminal():
-        say("           --yes says yes in advance.")
+        say("           --yes approves in advance.")
 
 
 def code_of(report: CheckReport, client: MCPClient | None) -> ExitCode:

@@ -378,7 +378,7 @@ def _python(text: str, namespace: Mapping[str, Any]) -> Any:
         return last
     assigned = [name for name in _assigned(text) if not name.startswith("_")]
     if not assigned and last is not _NOTHING:
-        msg = "The body assigns nothing: write `total = 84`, or a dict as its last line."
+        msg = "The body has no assignments: write `total = 84`, or a dict as its last line."
         raise BodyError(msg)
     return {name: scope[name] for name in assigned if name in scope}
 

@@ -263,7 +263,7 @@ class Catalog:
             self._forget(name)
             entry = _MadeTools(self._registry.resolve(name, ConversationState()), recipe)
             if not entry.tools:
-                msg = f"{name!r} makes no tools here."
+                msg = f"{name!r} creates no tools here."
                 raise ToolNotFoundError(msg)
             self._tools_by_name[name] = entry
         return entry.tools[0]

@@ -189,7 +189,7 @@ class ChatMagics(NotebookMagics):
             names = {name: getattr(models, name) for name in known}
             return eval(compile(tree, "%model", "eval"), self.namespace, names)  # noqa: S307 - as a cell would
         except Exception as error:  # noqa: BLE001 - the person's own code
-            msg = f"That gives no model: {ended(_why(error))}"
+            msg = f"This is not a model: {ended(_why(error))}"
             raise UsageError(msg) from None
 
     @no_var_expand
@@ -223,8 +223,8 @@ class ChatMagics(NotebookMagics):
         except KeyboardInterrupt as error:
             # The cells after this one do not run
             line = (
-                f"Interrupted. The conversation is kept in {options.name}: go on with "
-                f"%%chat {options.name}, or with {options.name}.run()."
+                f"Interrupted. The conversation is kept in {options.name}: continue with "
+                f"%%chat {options.name} or {options.name}.run()."
             )
             raise without_traceback(error, line) from None
 
@@ -237,7 +237,7 @@ class ChatMagics(NotebookMagics):
         conversation.send_message(message)
         publish = self.shell.display_pub.publish
         if not hasattr(self.shell, "kernel") or not can_ask_in_cell():
-            # No person can press a button
+            # Nobody can press a button
             conversation.ask()
             publish(dict(conversation._repr_mimebundle_() or {}))
             return
@@ -253,7 +253,7 @@ class ChatMagics(NotebookMagics):
         if is_ours and not options.new:
             if options.model or options.tools:
                 msg = (
-                    f"{options.name} is a conversation that goes on with its own model and tools. "
+                    f"{options.name} is a conversation with its own model and tools. "
                     "Add --new to start over with others, or choose another name."
                 )
                 raise UsageError(msg)

@@ -183,18 +183,16 @@ def _check(options: Namespace) -> None:
         raise UsageError(msg)
     if options.replay:
         unfit = {*given} - {"name", "--replay", "--mode"}
-        why = "--replay answers from the file and starts nothing: no {}."
+        why = "--replay answers from the file and starts nothing: leave out {}."
     elif options.registry:
         unfit = {*given} - _WITH_REGISTRY
-        why = "--registry says what runs, and its form what it needs: no {}."
+        why = "--registry determines what runs, and its form asks for the rest: leave out {}."
     elif options.version:
         unfit = {"--version"}
         why = "{} is for a server of a registry: add --registry ID."
     elif options.config:
         unfit = {*given} - {"--config", "--only", "--approve", "--record", "--timeout"}
-        why = (
-            "--config takes its servers from the file: no {}. --only NAME,... selects some of them."
-        )
+        why = "--config takes its servers from the file: leave out {}. --only NAME,... selects some of them."
     elif options.only or options.approve:
         unfit = {"--only", "--approve"}
         why = "{} is for the servers of a file: add --config FILE."
@@ -206,7 +204,7 @@ def _check(options: Namespace) -> None:
         why = "{} is for a URL: a command takes --env NAME."
     ignored = [word for word in given if word in unfit]
     if ignored:
-        raise UsageError(why.format(" and no ".join(ignored)))
+        raise UsageError(why.format(" and ".join(ignored)))
 
 
 def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
@@ -329,8 +327,8 @@ def _auth(word: str, names: Mapping[str, Any]) -> str:
         name = variable.name
     if not name.isidentifier() or not (os.environ.get(name) or is_text(names.get(name))):
         msg = (
-            "--auth takes oauth, or the name of a variable that holds the token: a variable of the "
-            "environment or a text of this notebook. There is no such variable; do not write "
+            "--auth takes oauth, or the name of a variable that holds the token: an environment "
+            "variable, or a string in this notebook. There is no such variable; do not write "
             "the token itself into the line."
         )
         raise UsageError(msg)
@@ -401,7 +399,7 @@ COMMANDS = {
             Argument(
                 "--registry",
                 metavar="ID",
-                help="a server of the MCP registry: a form, then your yes; %%mcp registry finds its ID",
+                help="a server of the MCP registry: a form, then your approval; %%mcp registry finds its ID",
             ),
             Argument("--version", metavar="V", help="with --registry: not the latest version"),
             _MODE,

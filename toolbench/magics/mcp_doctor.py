@@ -21,14 +21,14 @@ _SHOWN = {"ok": "ok", "failed": f"{CROSS} failed", "skipped": ""}
 def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
     if not have_threads():
         msg = (
-            f"No server can be looked at: {NO_THREADS}. Start the notebook in JupyterLab on a "
+            f"No server can be checked: {NO_THREADS}. Start the notebook in JupyterLab on a "
             "computer or on Binder."
         )
         raise ServerError(msg)
     from toolbench.mcp.doctor import diagnose  # noqa: PLC0415 - brings toolbench.mcp
 
     if bool(options.target) == bool(options.program):
-        msg = "What is to be looked at? %mcp doctor NAME, or a URL, or -- and the command that starts it."
+        msg = "Which server? %mcp doctor NAME, or a URL, or -- and the command that starts it."
         raise UsageError(msg)
     name, entry = _named(magics, options)
     seconds = options.timeout or magics.settings.connect_timeout or magics.client.timeout
@@ -66,7 +66,7 @@ def _named(magics: "MCPMagics", options: Namespace) -> tuple[str, Any]:
 
 COMMANDS = {
     "doctor": Command(
-        "look at each step of a connection: NAME, a URL, or -- COMMAND ARG...",
+        "check each step of a connection: NAME, a URL, or -- COMMAND ARG...",
         _doctor,
         (
             Argument(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from toolbench.mcp.tool import MCPToolDefinition
 
 _NO_SERVERS = (
-    "No server yet. %mcp connect example starts one to try, %mcp connect NAME -- COMMAND one of "
-    "yours, %mcp connect NAME URL reaches one, %mcp discover finds some."
+    "No servers yet. Start one to try with %mcp connect example, start yours with %mcp connect NAME "
+    "-- COMMAND, or connect with %mcp connect NAME URL. %mcp discover finds configured ones."
 )
 
 # Tools named in one sentence
@@ -333,7 +333,7 @@ def doctor_lines(sessions: "Iterable[MCPServerSession]", said: str | None = None
     for session in sessions:
         error = session.error
         if error is not None and not session.is_connected and error in (said or error):
-            lines.append(f"%mcp doctor {quote(session.name)} looks at each step.")
+            lines.append(f"%mcp doctor {quote(session.name)} checks each step.")
     return lines
 
 

@@ -215,16 +215,16 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
         whole = ""
     question = Question(
         f"Server {server!r} changed since it was approved here:\n{shown}\n"
-        "A yes lets its tools be called as they are now.",
+        "If you approve, its tools can be called as they are now.",
         YES_OR_NO,
         consent=ConsentLabels(act="Approve", refusal="Don't approve"),
         whole=whole,
     )
     require_yes(
         question,
-        refused=f"Server {server!r} was not approved: you did not approve it.",
+        refused=f"Server {server!r} was not approved: you declined.",
         unasked=(
-            f"Server {server!r} was not approved: no person can be asked whether its changes are "
+            f"Server {server!r} was not approved: nobody can be asked whether its changes are "
             f"welcome.\n{shown}\nIf they are, write in Python:\n"
             "from toolbench import mcp\n"
             f"trust = mcp.session({server!r}).trust\n"

@@ -38,7 +38,9 @@ def _registry(magics: "MCPMagics", options: Namespace) -> Listing:
         rows.append(tuple(shorten(on_one_line(cell), _LONGEST) for cell in cells))
     notes = []
     if rows:
-        notes.append("%mcp connect NAME --registry ID connects one: a form, then your yes.")
+        notes.append(
+            "%mcp connect NAME --registry ID connects one, after a form and your approval."
+        )
     if has_more:
         notes.append(f"There are more: --limit {2 * limit}, or more words.")
     columns = ("registry ID", "version", "how it runs", "status", "what it is for")
@@ -95,8 +97,8 @@ def _asked_for(name: str, server: "RegisteredServer", found: "Mapping[str, Way]"
     question = connection_question(name, way.entry(values, with_marks=True), server.source)
     require_yes(
         question,
-        refused=f"{name} was not connected: you said no.",
-        unasked=f"{name} was not connected: no person can be asked.\n{question.message}",
+        refused=f"{name} was not connected: you declined.",
+        unasked=f"{name} was not connected: nobody can be asked.\n{question.message}",
     )
     return way.entry(values)
 
@@ -116,7 +118,7 @@ COMMANDS = {
         _registry,
         (
             Argument("words", nargs="*", default=[], metavar="WORD", help="a part of the name"),
-            Argument("--limit", type=count, metavar="N", help="show at most so many"),
+            Argument("--limit", type=count, metavar="N", help="show at most this many"),
         ),
     ),
 }

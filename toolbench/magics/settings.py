@@ -59,7 +59,7 @@ class Toolbench(Configurable):
     ).tag(config=True)
     registry = Unicode(
         "https://registry.modelcontextprotocol.io",
-        help="The MCP registry that %mcp registry and %mcp connect --registry ask: its URL.",
+        help="The URL of the MCP registry that %mcp registry and %mcp connect --registry use.",
     ).tag(config=True)
     trace_content = Bool(
         None,

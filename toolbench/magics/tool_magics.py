@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from toolbench.widgets.tool_calls import CallsView
 
 
-YES = Argument("--yes", action="store_true", help="say yes in advance: do not ask before running")
+YES = Argument("--yes", action="store_true", help="approve the run in advance: do not ask")
 OUT = Argument(
     "-o",
     "--out",
@@ -113,7 +113,7 @@ TOOL_CALL = LineParser(
     mark="%%",
     description="Paste what a model sent: each of its calls is shown as a filled "
     "panel, with what was repaired, what is wrong, and the answer for the model. "
-    "The body is JSON, alone or in a text; ${name} alone is the object of that name.",
+    "The body is JSON, alone or within text; ${name} alone is the object of that name.",
     examples=(
         '%%tool_call\n  {"name": "split_bill", "arguments": {"total": 84}}',
         "%%tool_call -p gemini -o calls\n  ${response}",

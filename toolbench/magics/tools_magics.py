@@ -160,7 +160,7 @@ class LintReport:
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         times = Counter(finding.severity for finding in self.findings)
         kinds = [counted(times[kind], kind) for kind in _SEVERITIES if times[kind]]
-        found = ", ".join(kinds) or "Nothing to remark"
+        found = ", ".join(kinds) or "No findings"
         tools = counted(self._count, "tool")
         summary = f"{found} in {tools}. Offering them costs {self.cost} in every request."
         rows = []

@@ -23,7 +23,7 @@ from toolbench.widgets.live_view import LiveView
 
 Connect = Callable[[ServerEntry], Any]
 """A function that connects an entry, and returns what a cell would show."""
-_REFUSED = "Nothing was connected: you said no."
+_REFUSED = "Nothing was connected: you declined."
 
 
 class RegistryForm(LiveView):

@@ -104,7 +104,7 @@ class TestInCell:
             raise EOFError
 
         monkeypatch.setattr("builtins.input", refuse)
-        with pytest.raises(ModelError, match="No person can answer"):
+        with pytest.raises(ModelError, match="Nobody can answer"):
             PersonModel().complete(MESSAGES)
 
     def test_that_is_declined_stops(self):

@@ -231,7 +231,7 @@ def _content(reply: Reply) -> dict[str, Any]:
         return dict(reply.content or {})
     if not reply.by_somebody:
         msg = (
-            "No person can answer for the model here: input() works in a cell of a notebook "
+            "Nobody can answer for the model here: input() works in a cell of a notebook "
             "with a person in front of it. Elsewhere give PersonModel an answerer."
         )
         raise ModelError(msg)

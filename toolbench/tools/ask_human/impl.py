@@ -22,5 +22,5 @@ class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
         if answer.by_somebody:
             text = "The person gave no answer. Continue without an answer, or end the task."
         else:
-            text = "No person can be asked here. Continue without an answer, or end the task."
+            text = "Nobody can be asked here. Continue without an answer, or end the task."
         return AskHumanObservation.from_text(text, is_error=not answer.by_somebody)

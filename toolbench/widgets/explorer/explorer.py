@@ -32,8 +32,8 @@ from toolbench.widgets.kit.search_list import Item, PickList
 from toolbench.widgets.live_view import LiveView
 
 _NONE = (
-    "No server yet. %mcp connect example starts one to try, %mcp connect NAME -- COMMAND one of "
-    "yours, %mcp connect NAME URL reaches one."
+    "No servers yet. Start one to try with %mcp connect example, start yours with %mcp connect NAME "
+    "-- COMMAND, or connect with %mcp connect NAME URL."
 )
 _AWAY = "{0} is not connected now. %mcp connect {1} ... brings it back, and it is shown here again."
 
