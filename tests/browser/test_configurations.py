@@ -40,5 +40,5 @@ def test_a_cloned_file_is_shown_before_it_starts(lab: NotebookPage, nbroot: Path
     field.last.fill("n")
     field.last.press("Enter")
     lab.wait_until_done()
-    lab.wait_for_text("you did not approve it", within=lab.output(1))
+    lab.wait_for_text("you declined", within=lab.output(1))
     assert not list(nbroot.rglob("PWNED"))

@@ -140,7 +140,7 @@ def test_is_asked_once_for_each_content(person):
         {"env": {"GIT_ASKPASS": "./evil"}},
         {"env": {"API_KEY": "${AWS_SECRET_ACCESS_KEY}"}},
     ):
-        with pytest.raises(ConsentError, match="you did not approve it"):
+        with pytest.raises(ConsentError, match="you declined"):
             add(written(one={**entry, **change}))
     assert "LD_PRELOAD=./evil.so" in person.questions[5]
     assert "GIT_ASKPASS=./evil" in person.questions[6]
@@ -196,7 +196,7 @@ def test_own_words_are_not_asked_about(monkeypatch):
     add({"mcpServers": {"one": light("one", "x")}})
     in_a_cell(f"connect one -- {sys.executable} {' '.join(light('one', 'x')['args'])}")
     file = written(one=light("one", "x"))
-    with pytest.raises(ConsentError, match="no person can be asked"):
+    with pytest.raises(ConsentError, match="nobody can be asked"):
         add(file)
     in_a_cell(f"connect --config {file} --approve")
     add(file)
@@ -262,7 +262,8 @@ def test_hostile_text_hides_nothing(person, entry, shown):
         add(written(one=entry))
     seen = "".join([*person.questions, str(refused.value)])
     assert all(
-        re.match(r"The|Server|one:|    |A yes|Type|Connect", line) for line in seen.splitlines()
+        re.match(r"The|Server|one:|    |Your approval|Type|Connect", line)
+        for line in seen.splitlines()
     )
     assert shown in seen
     # Of what is cut, the person can read the whole
@@ -305,7 +306,7 @@ def test_an_openapi_document_leads_nowhere_else_later(person, monkeypatch):
     where = "http://127.0.0.1:9"
     Path("api.json").write_text(json.dumps({**document, "servers": [{"url": where}]}))
     monkeypatch.setenv("PLACE", str(Path.cwd()))
-    with pytest.raises(ConsentError, match="did not approve"):
+    with pytest.raises(ConsentError, match="you declined"):
         add(
             written(
                 a={"openapi": "${PLACE}/api.json"}, b={"openapi": "${workspaceFolder}/api.json"}
@@ -325,7 +326,7 @@ def test_an_openapi_document_leads_nowhere_else_later(person, monkeypatch):
     assert f"{where}/api.json" in person.questions[-1]
     person.answer = "n"
     far = "https://x.test/${HOME}?api_key=sk-very-secret-1"
-    with pytest.raises(ConsentError, match="did not approve"):
+    with pytest.raises(ConsentError, match="you declined"):
         add(written(far={"openapi": far, "base_url": where}))
     assert (
         f"SENDS YOUR VARIABLES HOME to {where} or https://x.test/${{HOME}}" in person.questions[-1]
@@ -357,7 +358,7 @@ def test_a_person_is_asked_in_the_cell(project, shared_kernel):
     kernel.run("%load_ext toolbench")
     raised, text = kernel.outcome(f"%mcp connect --config {file}")
     assert raised
-    assert "no person can be asked" in text
+    assert "nobody can be asked" in text
     # The answer is there at once, as no person's is
     kernel.run("from toolbench.runs import input_prompt; soon = input_prompt.TOO_SOON")
     kernel.run("input_prompt.TOO_SOON = 0")

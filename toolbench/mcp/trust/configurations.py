@@ -303,16 +303,16 @@ def _ask(contents: Mapping[str, _Content]) -> None:
     if shown == whole:
         whole = ""
     question = Question(
-        f"{head} has servers that were never approved here:\n{shown}A yes counts for this content.",
+        f"{head} has servers that were never approved here:\n{shown}Your approval holds for this content only.",
         YES_OR_NO,
         consent=ConsentLabels(act="Connect these servers", refusal="Connect none"),
         whole=whole,
     )
     require_yes(
         question,
-        refused=f"{head} was not connected: you did not approve it.",
+        refused=f"{head} was not connected: you declined.",
         unasked=(
-            f"{head} was not connected: it has servers that were never approved here, and no person "
+            f"{head} was not connected: it has servers that were never approved here, and nobody "
             f"can be asked.\n{shown}{how}"
         ),
     )
