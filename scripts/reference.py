@@ -77,7 +77,10 @@ MODULES = {
     "toolbench.widgets.explorer": ("Explorer",),
     "toolbench.widgets.fields": None,
     "toolbench.testing": None,
-    "toolbench.compat": None,
+    "toolbench.compat": (
+        *("BUILT_IN_TOOLS", "SECURITY_RISK_LITERAL", "ActionBase", "ObservationBase"),
+        *("Tool", "ToolSpec", "openhands"),
+    ),
 }
 COMMANDS = ("new", "lab", "eval", "export", "connect", "doctor")
 SERVER_COMMANDS = ("list", "call", "read", "prompt", "review", "check")

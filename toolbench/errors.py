@@ -160,7 +160,7 @@ class ArgumentsError(ToolbenchError, ValueError):
 
 
 class BodyError(ToolbenchError, ValueError):
-    """The text of a call could not be read as arguments.
+    """A call could not be read: its text is not valid JSON, YAML or Python.
 
     Examples:
         >>> from toolbench.errors import BodyError
@@ -358,7 +358,7 @@ class ModelStoppedError(ModelError):
     """
 
     after: str = ""
-    """What the stop could not end at once, as the end of a sentence; normally empty."""
+    """What the stop could not end immediately, as the end of a sentence; normally empty."""
 
 
 class RegistrationError(ToolbenchError, ValueError):
@@ -547,7 +547,7 @@ _MOST_COMPARED = 1_000
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x' or 'y'?"` with the names of *known* that are similar to *name*.
 
-    Return an empty text if no name is similar. Only the first thousand names are looked at: a
+    Return an empty string if no name is similar. Only the first thousand names are looked at: a
     server may list any number, and each takes some microseconds.
     """
     looked_at = list(islice(known, _MOST_COMPARED))

@@ -53,7 +53,7 @@ _LEFT = "The call was not run: the user ended the conversation."
 
 
 class Conversation:
-    """The second argument of an executor; with an agent, also the dialogue of user, model and tools.
+    """A conversation of user, model and tools; an executor gets it as its second argument.
 
     Only one thread at a time can take steps.
 
@@ -115,7 +115,7 @@ class Conversation:
         self.depth = 0
         """The number of conversations above this one: 0 if its task was not delegated by another one."""
         self.parent: Conversation | None = None
-        """The conversation that delegated the task to this one, and also bears the cost of this one."""
+        """The conversation that delegated its task to this one, and pays for it too."""
         self._agent_state: AgentState | None = None
         if agent is None:
             return
@@ -218,7 +218,7 @@ class Conversation:
         self.agent_state.stopping.set()
 
     def interrupt(self) -> None:
-        """Stop the request to the model and the running tools at once, from any thread.
+        """Stop the request to the model and the running tools immediately, from any thread.
 
         A stopped tool has a moment to return what it has; the model gets that, and that you stopped the
         call. A tool that ignores the stop keeps running in the background, and its result is not used.
@@ -228,7 +228,7 @@ class Conversation:
         self.calls.interrupt()
 
     def forget_late_stop(self) -> None:
-        """Forget a stop that came when the work was over: it is not meant for what comes now."""
+        """Forget a stop that came after the work had ended, so that it stops nothing new."""
         if not self._worker:
             self.agent_state.stopping.clear()
 
@@ -373,7 +373,7 @@ class Conversation:
 
     @property
     def money_left(self) -> float | None:
-        """The dollars that the conversation may still cost; None if there is no limit.
+        """The remaining budget in US dollars; None if there is no limit.
 
         A delegated task cannot cost more than the conversation that delegated it.
         """

@@ -385,7 +385,7 @@ class UserRejectObservation(AnswerEvent):
 
     @property
     def state_words(self) -> str:
-        """How the call ended, in words for people."""
+        """How the call ended, in words."""
         if self.rejection_source == "user":
             return STATE_WORDS["denied"]
         return STATE_WORDS["cancelled"]
@@ -393,7 +393,7 @@ class UserRejectObservation(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class Condensation(Event):
-    """A summary that replaced older events for the model; people still see the events.
+    """A summary that replaced older events for the model; the user still sees the events.
 
     Examples:
         >>> from toolbench.agent import Condensation
@@ -416,7 +416,7 @@ class Condensation(Event):
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """A note about something that the loop did itself: it tried again, used a backup tool, cut long text.
+    """A note about what the loop did by itself: it retried, used a backup tool, or cut long text.
 
     Examples:
         >>> from rich import print

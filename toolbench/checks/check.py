@@ -132,7 +132,7 @@ class Check:
     """
 
     name: str
-    """What it says of the tool; each check of a file has another name."""
+    """What the check says about the tool; names are unique in a file."""
     tool: str
     """`SERVER.TOOL`, `MODULE:TOOL`, or the name of a tool of the notebook."""
     arguments: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
@@ -290,7 +290,7 @@ class Check:
         return made
 
     def accepting(self, observation: Observation) -> "Check":
-        """Return the check that expects what *observation* has; limits stay, and rules that it fits."""
+        """Return a check that expects *observation*; limits stay, and rules that it fits."""
         made = replace(self, expect=self._expecting(observation))
         for key in ("match", "schema"):
             if key in made.expect and made.problems(observation):

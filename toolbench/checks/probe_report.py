@@ -47,7 +47,7 @@ class ProbeResult:
     rule: str = ""
     """The sentence of the specification."""
     source: str = ""
-    """Where that sentence stands."""
+    """Where that sentence is from."""
     what_to_do: str = ""
     seconds: float = 0.0
 

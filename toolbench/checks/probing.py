@@ -54,12 +54,13 @@ def probe(
     seconds: float = 10.0,
     whole: float = _WHOLE,
 ) -> ProbeReport:
-    """Ask *server* what the MCP specification says of it, and return a row for each question.
+    """Test *server* against the MCP specification, and return a row for each question.
 
-    It is asked over connections of its own, a process of its own for stdio, once in each era that it
-    speaks. A tool is called only if it is declared read-only and the policy allows it, with the
-    examples and defaults of its schema; what cannot be asked is a row too. An interrupt ends it.
-    Questions of the server are not answered, so a call that needs an answer is not asked, or fails.
+    The probe opens its own connections (for stdio, its own process), one for each era that the
+    server speaks. A tool is called only if it is declared read-only and the policy allows it, with
+    the examples and defaults of its schema; what cannot be asked is a row too. An interrupt ends
+    it. Questions of the server are not answered, so a call that needs an answer is not asked, or
+    fails.
 
     Args:
         server: The session of a server, or a configuration as `MCPClient.connect` takes it.

@@ -27,7 +27,7 @@ Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 
 
 class ToolRegistry:
-    """Recipes for tools, by name. Any thread may register and resolve.
+    """A registry of tools by name, for use from any thread.
 
     A recipe is a tool with an executor, a ToolDefinition subclass that defines `create`, or
     a function with the parameters of `create`.

@@ -27,20 +27,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Secret:
-    """A secret of a tool, known by its name only; `secret("TRACKER")` is the same as a default.
+    """A secret of a tool, known only by its name; as a default, write `secret("TRACKER")`.
 
     As an annotation, it fills in a parameter of a function:
 
         @tool
         def search(query: str, token: Annotated[str, Secret("TRACKER")]) -> str: ...
 
-    The executor of a class declares its secrets in an attribute, and reads them in its call:
-
-        class Search(ToolExecutor[SearchAction, Observation]):
-            secrets = {"token": Secret("TRACKER")}
-
-            def __call__(self, action, conversation=None):
-                token = self.secrets["token"].value()
+    An executor declares its secrets in an attribute, and reads them in its call: see the example.
 
     Raises:
         RegistrationError: If *name* cannot be the name of an environment variable.
@@ -73,7 +67,7 @@ class Secret:
     def value(self) -> str:
         """Return the value: from the keyring, the environment, or an answer of the user in this session.
 
-        A tool that declares the secret has asked the user before, if somebody could be asked.
+        If a tool declares the secret, the user was asked for it before the call.
 
         Raises:
             SecretError: If no place has a value.

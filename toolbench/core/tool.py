@@ -226,7 +226,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     annotations: ToolAnnotations | None = field(default=value_of_class(None))
     meta: Mapping[str, Any] | None = field(default=value_of_class(None))
     max_result_tokens: int | None = field(default=value_of_class(None))
-    """The most tokens that a model reads of a result; a longer one is cut and says so. None: no limit.
+    """The most tokens of a result that a model sees; a longer one is cut. None: no limit.
 
     A server's tool gets a limit by `tool.model_copy(update={"max_result_tokens": 2_000})`.
     """

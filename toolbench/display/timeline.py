@@ -173,7 +173,7 @@ class ToolTimes:
     kind: Literal["tool", "model"]
     failed: int = 0
     waited: float = 0.0
-    """The seconds of waiting for the user; they are no part of the other times."""
+    """The seconds of waiting for the user; they are not part of the other times."""
     tokens: int | None = None
     cost: float | None = None
     """Dollars."""
@@ -286,7 +286,7 @@ class Timeline:
         return Timeline([*earlier[-count:], span])
 
     def latest(self) -> "Timeline":
-        """Return the timeline with what has happened since; this one if nothing can tell."""
+        """Return the timeline with what has happened since; this one if it has no source."""
         if self._source is None:
             return self
         return Timeline(source=self._source).of(self.filter)

@@ -13,7 +13,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.values import clip, plain
 
 PROPOSAL = "proposal"
-"""The tag of a case that a program wrote and no person has confirmed."""
+"""The tag of a case that a program wrote and nobody has confirmed."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Case:
     """
 
     prompt: str
-    """The message of the person."""
+    """The user's message to the model."""
     expect: Any = None
     """The expected call or list of calls: `ToolCall` or objects with `name` and `arguments`;
     None if no call is expected. After `__init__` it is a tuple of `ExpectedCall`, or None."""
@@ -49,8 +49,8 @@ class Case:
     tags: Sequence[str] = field(default=(), kw_only=True)
     """Words to group cases by."""
     kept: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
-    """What a file of pydantic-evals says of the case and toolbench does not use: its evaluators,
-    other metadata. `Cases.write` writes it again."""
+    """What a file of pydantic-evals has and toolbench does not use, such as evaluators and other
+    metadata. `Cases.write` writes it back."""
 
     def __post_init__(self) -> None:
         prompt: Any = self.prompt
@@ -139,11 +139,11 @@ class Case:
 
     @property
     def is_proposal(self) -> bool:
-        """Whether a program wrote the case and no person has confirmed it."""
+        """Whether a program wrote the case and nobody has confirmed it yet."""
         return PROPOSAL in self.tags
 
     def confirmed(self) -> "Case":
-        """Return a copy without the tag "proposal": a person has read the case and agrees."""
+        """Return a copy without the tag "proposal": you have read the case and agree."""
         return replace(self, tags=tuple(t for t in self.tags if t != PROPOSAL))
 
     def to_dict(self) -> dict[str, Any]:

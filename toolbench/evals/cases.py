@@ -160,7 +160,7 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return a case for each chosen run: a prompt, and the call of the run as the expected call.
 
-        Arguments that are not in the history (secrets, very long texts) match any value.
+        Arguments that are not in the history (secrets, very long strings) match any value.
 
         Args:
             prompts: The prompt for the last run; or prompts by the numbers of runs,
@@ -193,9 +193,6 @@ class Cases(MutableSequence[Case]):
         Examples are named values in a tool's panel; `NAME.examples.yaml` has them. What they leave
         out, such as secrets, matches any value. A case without a prompt of a user gets one that lists
         the values, and the tag "proposal" until `Case.confirmed()`.
-
-        Example:
-            `Cases.from_examples("total.examples.yaml", {"two cakes": "What do two cakes cost?"})`
 
         Args:
             source: The tool, for its file beside the notebook; or the path of a file.
@@ -242,8 +239,8 @@ class Cases(MutableSequence[Case]):
         """Return proposals of cases, made from the schemas of *tools* without a model.
 
         Each case has the tag "proposal" until `Case.confirmed()`: its prompt only lists values that
-        fit the schema, and a person should write it in natural words. A tool for which nothing can
-        be proposed, for example because of a pattern, is named in a warning.
+        fit the schema, so rewrite it in natural words. A tool for which nothing can be proposed,
+        for example because of a pattern, is named in a warning.
 
         Args:
             tools: The tools, or the names of tools.
@@ -289,7 +286,7 @@ class Cases(MutableSequence[Case]):
 
     @property
     def proposals(self) -> "Cases":
-        """The cases that a program wrote and no person has confirmed."""
+        """The cases that a program wrote and nobody has confirmed yet."""
         cases = (case for case in self._cases if case.is_proposal)
         return Cases(cases)._with_head(self._head)
 

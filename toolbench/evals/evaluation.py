@@ -172,26 +172,26 @@ def evaluate(
         cases: The cases. They name tools as the models see them, or by their addresses.
         repeats: The number of answers of each model to each case.
         execute: Whether to run the calls of the answers, one after another in this thread. The
-            policy must allow the calls; one question is asked for all of them. A call whose model
-            rates it HIGH is asked about when it comes, if that question was not about its tool.
+            policy must allow the calls; one question is asked for all of them. If the model rates a
+            call HIGH and the question did not cover its tool, you are asked about that call.
         executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's; it
             gets the model and the messages. Threads if left out. Scripted, recorded and local
-            models answer in this process, one request at a time. A person answers in the calling
+            models answer in this process, one request at a time. `PersonModel` asks in the calling
             thread.
-        save: A JSONL file of the answers, and of the results of calls that ran. An answer that the
-            file has of the same model, to the same prompt, with the same tools, is not requested
-            again, and a call that ran for it does not run again: use the same file after an
-            interrupt, or after a case was mended, for scores are made anew. A model is the same if
-            it has the same name, address and options, or the same source if it is a function; give
-            another one another name. An answer with a secret, which the file does not have, is
-            requested again if its case expects something else. A call that did not run, for
-            example because you declined, is asked about the next time. Only one evaluation or
-            sweep at a time uses a file.
-        max_cost: The limit in US dollars. The cost of the answers in *save* is part of it. A request that may
-            exceed the limit is not made, if its cost is known from the model's price or from
-            the model's most expensive answer so far. Running requests are still paid for.
+        save: A JSONL file of the answers, and of the results of calls that ran. An answer of the
+            same model to the same prompt with the same tools is taken from the file, and a call
+            that ran for it does not run again. So use the same file after an interrupt, or after
+            you fixed a case: scores are always computed anew. A model is the same if it has the
+            same name, URL and options, or, for a function, the same source. Give a different model
+            another name. An answer with a secret, which the file does not have, is requested again
+            if its case expects something else. If a call did not run, for example because you
+            declined, you are asked again the next time. Only one evaluation or sweep at a time uses
+            a file.
+        max_cost: The limit in US dollars. It includes the cost of the answers in *save*. A request
+            that may exceed the limit is not made, if its cost is known from the model's price or
+            from the model's most expensive answer so far. Running requests are still paid for.
         system_prompt: The instructions for the models.
-        workers: The most requests at once, in threads.
+        workers: The most requests in flight, in threads.
         retry_errors: Whether to ask again if the file has only an error.
         on_progress: A function that gets a line of text from time to time: the estimate, the
             progress, and possible problems of the cases or the file. Without the function,
@@ -199,7 +199,7 @@ def evaluate(
 
     Raises:
         CaseError: If there are no cases, or an option cannot be used.
-        ConsentError: If calls need consent to run, and the answer was no.
+        ConsentError: If calls need consent to run, and the user declined.
         RegistrationError: If one of *tools* is not a tool.
 
     Examples:
@@ -275,7 +275,7 @@ class _Evaluation:
             name: offered([*tools.values()], model.provider) for name, model in models.items()
         }
         self.notes = absent_tools(cases, tools)
-        """Notes for a person, to show before the first request."""
+        """Notes for the user, to show before the first request."""
         self._saved: SavedAnswers | None = None
         self._trials: dict[Task, Trial] = {}
         self._results: defaultdict[Task, Results] = defaultdict(dict)

@@ -142,7 +142,7 @@ class EvalReport(ReportEntries[Trial]):
     def score(self, name: str = "") -> Score:
         """Return how many of the planned answers are as expected, with a line for a sheet.
 
-        An answer that did not come counts as not right.
+        A missing answer counts as wrong.
 
         Args:
             name: Whose score it is; the first cell of the line.

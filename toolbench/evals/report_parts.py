@@ -41,7 +41,7 @@ class ReportEntries(Sequence[Entry]):
         self.planned = planned
         """The planned number of answers or calls."""
         self.stopped = stopped
-        """Why the work ended early: "interrupted", "max_cost", or a text for a sweep; else None."""
+        """Why the work ended early: "interrupted", "max_cost" or, for a sweep, a sentence; else None."""
         self.seconds = seconds
         """The total time, in seconds."""
         self._notes = tuple(notes)

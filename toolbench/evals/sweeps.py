@@ -91,9 +91,9 @@ def sweep(
 
     Args:
         tool: The tool, a function, or the name of a registered tool.
-        inputs: A grid, `{"x": range(5), "y": ["a", "b"]}` (all combinations; a text, an object
-            or a number is one value), a list of arguments, or a DataFrame with one call per
-            row (an empty cell is not sent).
+        inputs: A grid, `{"x": range(5), "y": ["a", "b"]}` (all combinations; a string, an object or
+            a number is one value), a list of arguments, or a DataFrame with one call per row (an
+            empty cell is not sent).
         executor: Makes the calls: any `concurrent.futures.Executor`; threads if left out. A tool
             that is neither a plain function nor read-only may have state, so only one thread
             calls it. On a cluster each worker has its own copy of the tool, or its own

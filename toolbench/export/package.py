@@ -119,11 +119,11 @@ def export_package(
         openhands: Write for the OpenHands SDK. The package then needs the SDK and Python 3.12, not
             toolbench. The SDK has no `current_run`, so questions and progress are lost.
         overwrite: Replace existing files that have other content, and remove the files that only an
-            earlier export wrote. Of these files, one that a person changed is not removed but named.
+            earlier export wrote. Files that you changed are kept and named.
 
     Returns:
-        The folder: a path. Shown at the end of a cell, it also says what a user should look at; `notes`
-        has these sentences.
+        The folder: a path. Shown at the end of a cell, it also lists what you should look at;
+        `notes` has these sentences.
 
     Raises:
         ExportError: If a needed part cannot be found or written, or if a secret would be written.

@@ -50,7 +50,7 @@ class Rule:
     """What the author of the tool should do."""
     source: str
     effect: str
-    """What the broken rule means for the person who decides whether to use the tool."""
+    """What the broken rule means for a user who decides whether to use the tool."""
 
 
 @dataclass(frozen=True)

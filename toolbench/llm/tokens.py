@@ -38,7 +38,7 @@ def count_tokens(text: str, encoding: str = "o200k_base") -> TokenCount:
     """Count the tokens of *text* with `toktok-rs` if it is installed, else estimate them.
 
     Args:
-        text: A text that a model reads.
+        text: The text.
         encoding: OpenAI's `o200k_base` or `cl100k_base`; other encodings have no public tokenizer.
 
     Raises:

@@ -471,9 +471,9 @@ def create_mcp_tools(
         replay: A recording that gives the answers: no process is started, no network is used,
             and a request that was not recorded is an error. *config* is ignored.
         timeout: Seconds for connecting to a server; all connect at the same time.
-        elicitation_handler: Answers the questions of servers to a person: a function, plain or
+        elicitation_handler: Answers the questions of servers to the user: a function, plain or
             `async`, that takes the question and returns a dict or an `Answer`; None declines.
-            Without it the person is asked; if no person can answer, the question is declined.
+            Without it, the user is asked; if nobody can answer, the question is declined.
         sampling_handler: Writes the messages that servers want from a model, in the same way. The
             question has `messages`, `params` and, if the model may call tools, `tools`. The handler
             returns a string, a message, or calls: `{"tool": "weather", "arguments": {...}}`

@@ -133,7 +133,7 @@ class MCPServerSession:
         )
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
-        """Notes for the person; they are moved to the next result of a call."""
+        """Notes for the user; they are moved to the next result of a call."""
         self._subscriptions = Subscriptions(self, timeout)
         self.trust: Trust | None = None
         """Compares what the server offers with what was approved; None if no approval is

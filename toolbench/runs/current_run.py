@@ -28,16 +28,16 @@ class CurrentRun(Protocol):
         """Add a line to the output of the run."""
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the person a question during the work, and wait for the answer.
+        """Ask the user a question during the run, and wait for the answer.
 
-        The answer is a decline if no person can answer, and a cancel if the run is cancelled. An
+        The answer is a decline if nobody can answer, and a cancel if the run is cancelled. An
         `async` executor awaits `ask_async` instead.
 
         Args:
             message: The question.
             schema: The JSON Schema of the answer. If the schema describes an object, read the
                 fields in the `content` of the answer; if not, read the `value` of the answer.
-                Without a schema, the person answers yes or no.
+                Without a schema, the user answers yes or no.
 
         Raises:
             ToolbenchError: If called in the background loop, in which `async` executors run.
@@ -72,11 +72,11 @@ class NoRun:
         """Do nothing."""
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Decline: outside a run no person can be asked."""
+        """Decline: outside a run nobody can be asked."""
         return Answer("decline")
 
     async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Decline: outside a run no person can be asked."""
+        """Decline: outside a run nobody can be asked."""
         return Answer("decline")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:

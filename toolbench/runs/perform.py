@@ -83,7 +83,7 @@ def run_tool(
         NotImplementedError: If the tool has no executor.
         TypeError: If *tool* is not a tool, or *arguments* have another type; if an action comes
             with *kwargs*.
-        ToolbenchError: If the name stands for several tools.
+        ToolbenchError: If several tools have the name.
 
     Examples:
         >>> from toolbench import run_tool, tool
@@ -192,7 +192,7 @@ def perform(
 
     Args:
         run: The run.
-        confirm: Ask the person first if the policy requires it; plain Python calls never ask.
+        confirm: Ask the user first if the policy requires it; plain Python calls never ask.
         timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
         work: The function that executes the tool; by default `execute`.
     """
@@ -480,7 +480,7 @@ def start(
     Args:
         run: The run.
         timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
-        confirm: Ask the person first if the policy requires it.
+        confirm: Ask the user first if the policy requires it.
         work: The function that executes the tool; by default `execute`.
         then: A function that is called with the run when the run is over, in the thread of the run.
             If *then* raises an error, the error is added to the output of the run.

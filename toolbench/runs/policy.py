@@ -1,4 +1,4 @@
-"""The policy: which calls need a person's consent, by tool, by risk and by declared effect."""
+"""The policy: which calls need the user's consent, by tool, by risk and by declared effect."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -90,27 +90,27 @@ class Refusal(NamedTuple):
 
 
 class Policy:
-    """The rules for the start of a run from a button or a magic; plain Python calls always run.
+    """The rules for runs that a button or a magic starts; plain Python calls always run.
 
-    The rule for the tool itself (see `allow`, `ask`, `deny`) counts first. Without one, the stricter
-    counts of the rule for the risk rating of the call and the rule for the hints of the tool: a
-    rating never allows what the tool's own hints ask about.
+    A rule for the tool itself (see `allow`, `ask`, `deny`) comes first. Without one, there are two
+    rules, for the risk rating of the call and for the hints of the tool, and the stricter one
+    applies: a rating never allows a call that the tool's own hints ask about.
 
-    If a server's tool does not say whether it destroys data, its first call asks a person: MCP's
-    default is "destructive". A yes counts for the session. The yes counts no longer if the server
-    changes the description of the tool, or if another server gets the same name. If no person can
-    answer, such a call runs, unless an agent outside (see `serve`) or an app makes it, or makes the
-    call that it is a part of. A preset answer (see `answering`) never gives this consent. The call is refused if the next one is
-    a no, or if none is left.
+    If a server's tool does not say whether it destroys data, you are asked before its first call:
+    MCP's default is "destructive". Your approval lasts for the session, but not if the server
+    changes the description of the tool, or if another server gets the same name. If nobody can
+    answer, such a call runs, unless an outside agent (see `serve`) or an app makes it, or makes the
+    call that it is a part of. A preset answer (see `answering`) never gives this consent. The call
+    is refused if the next preset answer declines, or if none is left.
 
-    What counts is the tool as its server lists it now, also for calls that wait, in conversations and
-    in `serve`. If the server changes the tool while the user is asked, the user is asked again; a sweep
-    ends, and an evaluation leaves the call out. A tool that its server no longer lists is not called.
-    Nor is one of a server that changed and needs `%mcp approve`: nobody is asked. A replayed server
-    changes nothing, so only a rule for the tool asks.
+    What counts is the tool as its server lists it now, even for calls that wait in conversations
+    and in `serve`. If the server changes the tool while the user is asked, the user is asked again;
+    a sweep ends, and an evaluation leaves the call out. A tool that its server no longer lists is
+    not called. Nor is one of a server that changed and needs `%mcp approve`: nobody is asked. A
+    replayed server changes nothing, so only a rule for the tool asks.
 
-    A server that was connected with `--dev` is the user's own work: what its tools declare, or do not
-    declare, asks nothing before a call that the user makes. It asks before all other calls.
+    A server that was connected with `--dev` is your own work: whatever its tools declare, your own
+    calls need no consent. All other calls do.
 
     A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
     tools too, unless they have their own rule. The address of a connected server's tool,
@@ -122,7 +122,7 @@ class Policy:
         by_risk: Verdicts by the rating of the call; by default, HIGH asks.
         destructive: The verdict on a tool that declares itself destructive; by default, ask.
         undeclared: The verdict on a server's tool that does not say whether it destroys data; by
-            default, ask until the person has agreed.
+            default, ask until the user has agreed.
 
     Examples:
         >>> from toolbench import policy, tool
@@ -163,7 +163,7 @@ class Policy:
         self._set("deny", tools)
 
     def renew(self, *tools: ToolDefinition[Any, Any]) -> None:
-        """Let each earlier yes to one of *tools* count on: a person has approved its changes."""
+        """Keep earlier approvals of *tools* valid, because the user has approved their changes."""
         for tool in tools:
             agreed = self._agreed.get(_key(tool))
             if agreed is not None and agreed["origin"] == tool.origin:
@@ -252,13 +252,13 @@ class Policy:
         return Ruling(self.undeclared, Reason.CHANGED, f"{tool.name} {_CHANGED}")
 
     def check(self, run: Run, *, confirm: bool = True) -> "Refusal | None":
-        """Ask the person if needed; return None if *run* may start, else the refusal.
+        """Ask the user if needed; return None if *run* may start, else the refusal.
 
         The decision is written to `run.decision`.
 
         Args:
             run: The run that is about to begin.
-            confirm: Whether to ask; if false, the person has agreed already.
+            confirm: Whether to ask; if false, the user has agreed already.
         """
         ruling = self.ruling(run)
         verdict, why = ruling.verdict, ruling.words

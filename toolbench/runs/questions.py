@@ -45,7 +45,7 @@ class ConsentLabels:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a person, or a preset answer, answers during a run.
+    """A question during a run, for the user or a preset answer.
 
     Examples:
         >>> from toolbench.runs.questions import Question
@@ -63,13 +63,13 @@ class Question:
     bare: bool = False
     """Whether the object of `schema` only wraps one wanted value, under the name `answer`."""
     consent: ConsentLabels | None = None
-    """The labels of the two answers, if the person is asked whether a call may run."""
+    """The labels of the two answers, if the user is asked whether a call may run."""
     url: str = ""
-    """The page that a person has to visit first, if any; the view checks that it is safe."""
+    """The page that the user has to visit first, if any; the view checks that it is safe."""
     server: str = ""
     """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
     is_for_person: bool = False
-    """Whether no preset answers: it is a secret, or it is not known for which call a server asks."""
+    """Whether no preset may answer: it asks for a secret, or its call is unknown."""
     is_recorded: bool = True
     """Whether the record of the run has the answer, unless it is a consent."""
     whole: str = field(default="", repr=False)
@@ -77,7 +77,7 @@ class Question:
 
     @property
     def pages(self) -> list[str]:
-        """The text `whole` in parts that a page or a prompt can show at once; empty without `whole`."""
+        """`whole` cut into pages that fit a panel or a prompt; empty without `whole`."""
         pages = [""]
         for line in self.whole.splitlines(keepends=True):
             if len(pages[-1]) + len(line) > _PAGE and pages[-1]:
@@ -96,7 +96,7 @@ class Question:
         return cls(message, _wrapped(schema), asked_by, bare=True)
 
     def meaning_of(self, answer: "Answer") -> "Answer":
-        """Return *answer* itself; but for a "no" to a yes-or-no question, return a decline."""
+        """Return *answer*; if it is "no" to a yes-or-no question, return a decline instead."""
         if answer and self.schema is YES_OR_NO and not answer.value:
             return Answer("decline")
         return answer
@@ -104,7 +104,8 @@ class Question:
     def with_defaults(self, answer: "Answer") -> "Answer":
         """Return *answer* with the default of each field that it leaves out, if all fit then.
 
-        A form does not send what a person leaves alone: it shows the default that holds then.
+        A form does not send a field that the user left alone: it shows the default that applies
+        then.
         """
         content = {**self._defaults(), **(answer.content or {})}
         if not answer or content == answer.content or self.problems(content):
@@ -167,9 +168,9 @@ class Answer:
     action: Reply
     content: Mapping[str, Any] | None = None
     by_somebody: bool = field(default=True, compare=False)
-    """Whether a person gave the answer; False if no person could answer."""
+    """Whether the user gave the answer; False if nobody could answer."""
     absence: str = field(default="nobody could be asked", compare=False)
-    """The reason why no person answered; it counts only if `by_somebody` is false."""
+    """Why nobody answered; only used if `by_somebody` is false."""
     question: str = field(default="", compare=False, repr=False)
     """The question, in a record; empty otherwise."""
 
@@ -211,7 +212,7 @@ class Answer:
 
     @property
     def preset(self) -> Any:
-        """The answer as `answering` takes it, and a file of checks."""
+        """The answer in the form that `answering` and files of checks take."""
         if not self:
             return None
         if not self.content:
@@ -222,7 +223,7 @@ class Answer:
 
     @property
     def words(self) -> str:
-        """The answer as a person reads it: `yes`, a value, the fields of a form, or `declined`."""
+        """The answer in words: `yes`, a value, the fields of a form, or `declined`."""
         if self.action != "accept":
             word = _NO_WORDS[self.action]
             if self.by_somebody:
@@ -261,7 +262,7 @@ Asker = Callable[[Question], Answer]
 
 
 def decline(question: Question) -> Answer:
-    """Decline *question* at once: an asker for places where no person can be asked."""
+    """Decline *question*: the asker to use if nobody can be asked."""
     return Answer("decline", by_somebody=False)
 
 
@@ -399,22 +400,21 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
     """Answer the questions of the runs that the `with` block starts with *answers*, in turn.
 
     After the last answer, questions are declined. What the block has started, such as a run or a
-    conversation, keeps the answers in its threads, even if it goes on after the block. Nothing else
-    takes them: no call of an agent outside (see `serve`; a call that the block makes to it over
-    HTTP is such a call too), no click on a button, and no other process. A thread that you start
+    conversation, keeps the answers in its threads, even if it continues after the block. Nothing
+    else takes them: no call of an outside agent (see `serve`; this includes a call that the block
+    makes to it over HTTP), no click on a button, and no other process. A thread that you start
     yourself belongs to the block if it runs in the context of the block:
     `Thread(target=contextvars.copy_context().run, args=(work,))`.
 
-    A call of a server's tool that does not declare what it changes is not agreed to by an answer,
-    but refused if the next answer is a no (`False` or `None`), or if no answer is left.
+    An answer never approves a call of a server's tool that does not declare what it changes. Such a
+    call is refused if the next answer is `False` or `None`, or if no answer is left.
 
     Args:
         *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
             (`True` is yes), a question for one value, or a form with one field. `None` declines. An
             `Answer` is used as it is.
-        by: The name of an MCP server: the answers are for its questions alone, so that another
-            server gets no password. Other questions go to the block around this one, or else to
-            the person.
+        by: The name of an MCP server: only its questions get the answers, so that no other server
+            gets a password. Other questions go to the block around this one, or else to the user.
 
     Raises:
         TypeError: If *by* is not a name.

@@ -249,7 +249,7 @@ class ServedCall:
         Without *content*, the answer is yes: this lets a call run that waits for consent.
 
         Raises:
-            ToolbenchError: If there is no question, also because the call has ended.
+            ToolbenchError: If there is no open question, for example because the call has ended.
         """
         answer = Answer("accept", {"answer": True} if content is None else content)
         if not self._reply(answer):

@@ -26,7 +26,7 @@ def stdio_server(tools: Any, *, name: str) -> Any:
     """Return a FastMCP server of *tools*; its `run()` serves over stdio until the client ends it.
 
     This is the server of an exported package. It answers as `serve` does: with progress, log lines,
-    output schemas, and questions for the user of the agent. No person here is asked. The
+    output schemas, and questions for the user of the agent. Nobody at this machine is asked. The
     tools are made in one thread, which also runs the sync ones, one after another: an object such
     as a connection of sqlite works only in the thread in which it was made.
 

@@ -180,7 +180,7 @@ class Served:
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* with each call that changes, and with None if the server changes.
 
-        The listener is called from any thread, and must return at once.
+        The listener is called from any thread, and must return quickly.
 
         Returns:
             A function that removes the listener.

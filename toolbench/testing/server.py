@@ -79,7 +79,7 @@ class FakeMCPServer:
         A request gets the recorded answer to a request with the same parameters; repeated requests
         get their answers in the recorded order. A request that was not recorded gets an error
         that names the nearest recorded request. You can add more tools, resources and prompts, and
-        `calls` lists the received calls. To replay every message, also logs and questions, use
+        `calls` lists the received calls. To replay every message, including logs and questions, use
         `create_mcp_tools(replay=)`.
 
         Args:

@@ -82,7 +82,7 @@ def default_tools(
         think: The tool that notes thoughts.
         finish: The tool that ends the task.
         request_condensation: The tool that asks for a summary of the conversation.
-        ask_human: The tool that asks the person.
+        ask_human: The tool that asks the user.
         edit_file: The tool that edits files by a draft: the agent's model writes the draft, and
             *llm* applies it.
         llm: The model that applies drafts: anything that `as_model` takes.

@@ -252,8 +252,8 @@ def parse_tool_calls(
         written_calls: Whether the model is known to write calls into its text. Then, if the message
             has no calls, those in its text are read. Their JSON must be the whole text (bare or in
             a code fence), or follow a mark such as `<tool_call>` with no words after it. JSON in
-            the middle of words is an example, not a call. Of any other model a text is a text: it
-            may quote a page or a file that has such a call in it.
+            the middle of words is an example, not a call. For any other model, text is only text:
+            it may quote a page or a file that has such a call in it.
 
     Raises:
         BodyError: If no known provider sends such a *message*.

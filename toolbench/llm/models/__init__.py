@@ -1,4 +1,4 @@
-"""Sources of answers: a script, a recording, a person, a file of weights, a provider's client."""
+"""Sources of answers: a script, a recording, yourself, a file of weights, a provider's client."""
 
 from typing import TYPE_CHECKING
 

@@ -60,24 +60,22 @@ def as_model(
     you do not use with `await` in cells: its connections belong to one event loop.
 
     Args:
-        x: One of:
-
-            - a model, which is returned unchanged;
-            - a function `(messages, tools) -> message`, which gets both in the provider's
-              format, and may return a message, an `Answer`, a text or a provider's response;
-            - a client of the package `openai`, `anthropic` or `google.genai`, sync or async,
-              alone (then *name* is the provider's name of the model) or as `(client, "model")`;
-            - an address of a server with OpenAI's protocol, `"http://localhost:11434/v1#qwen3"`.
+        x: A model is returned unchanged. A function `(messages, tools) -> message` gets both in the
+            provider's format, and returns a message, an `Answer`, a string or a provider's
+            response. A client of `openai`, `anthropic` or `google.genai`, sync or async, is given
+            with a model as `(client, "model")`, or alone with *name* as the model. A URL names a
+            server with OpenAI's protocol, and the model after `#`:
+            `"http://localhost:11434/v1#qwen3"`.
         name: The name of the model, for people.
-        provider: The dialect of the model's messages: "openai", "responses", "anthropic", "gemini"
-            or "mcp". The default for functions and addresses is "openai"; "responses" makes a
-            client of `openai` use the Responses API.
-        api_key_env: For an address: the environment variable that holds the key. If left out,
-            no key is sent. A client has its own key.
+        provider: The message format: "openai", "responses", "anthropic", "gemini" or "mcp". The
+            default for functions and URLs is "openai"; with "responses", a client of `openai` uses
+            the Responses API.
+        api_key_env: For a URL: the environment variable that holds the key. If left out, no key is
+            sent. A client has its own key.
         options: Fields sent with every request, such as `{"temperature": 0}`.
         price: US dollars for a million input and output tokens, for `usage.cost`.
         written_calls: Whether the model writes calls into its text, as small models do whose server
-            does not read them. Of any other model a text is never a call: it may quote a page.
+            does not read them. For any other model, text is never a call: it may quote a page.
 
     Raises:
         TypeError: If *x* cannot be a model.

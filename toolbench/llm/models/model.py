@@ -21,8 +21,8 @@ from toolbench.runs.current_run import current_run
 from toolbench.values import clip, copied
 
 Messages = Sequence[Mapping[str, Any]]
-"""A conversation in the dialect of the model's provider, oldest first. Instructions are a message
-with the role "system" in every dialect; the model sends them as its provider requires."""
+"""A conversation in the format of the model's provider, oldest first. Instructions are a message
+with the role "system" in every format; the model sends them as its provider requires."""
 
 OfferedTools = Sequence[ToolDefinition[Any, Any] | Mapping[str, Any]]
 """Tools, or dicts in the format of the model's provider, such as the results of `to_openai`."""
@@ -33,7 +33,7 @@ OnChunk = Callable[[Chunk], object]
 
 @dataclass(frozen=True)
 class Answer:
-    """One message of a model, in the dialect of its provider.
+    """One message of a model, in the format of its provider.
 
     Append `message` to the conversation, unchanged.
 
@@ -124,9 +124,9 @@ def with_message(answer: Answer, message: Message) -> Answer:
 
 @runtime_checkable
 class Model(Protocol):
-    """A protocol: a model. `as_model` makes a model from a function, a client or an address.
+    """The protocol of models. `as_model` turns a function, a client or a URL into a model.
 
-    A model that writes calls into its text has an attribute `written_calls`, which is true.
+    If a model writes calls into its text, its attribute `written_calls` is true.
 
     Examples:
         >>> from toolbench.llm import Model, ScriptedModel, user_message
@@ -142,7 +142,7 @@ class Model(Protocol):
 
     @property
     def provider(self) -> Provider:
-        """The dialect of the model's messages."""
+        """The provider whose message format the model uses."""
 
     def complete(
         self,
@@ -158,7 +158,7 @@ class Model(Protocol):
             messages: The conversation, which is not changed.
             tools: The tools that the model may call.
             on_chunk: Called with each piece when it arrives, in the calling thread.
-            cancel: When it is cancelled, the request is closed at once.
+            cancel: When it is cancelled, the request is closed immediately.
 
         Raises:
             ModelError: If there is no answer; the message says why.

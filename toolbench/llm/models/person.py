@@ -1,4 +1,4 @@
-"""A person as the model: you see each request and write the answer."""
+"""You as the model: you see each request and write the answer."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ from toolbench.values import copied
 
 @dataclass(frozen=True)
 class PersonRequest:
-    """The request that a person answers, exactly as a model would get it.
+    """A request for the user to answer, exactly as a model would get it.
 
     Examples:
         >>> from toolbench import tool
@@ -51,12 +51,12 @@ class PersonRequest:
     """
 
     messages: Sequence[Json]
-    """The conversation in the dialect of the provider, oldest first."""
+    """The conversation in the provider's format, oldest message first."""
     tools: Sequence[Json]
     """The tools in the provider's format."""
     provider: Provider
     known_tools: Sequence[Json] = ()
-    """The tools that the person has read in an earlier request; `text` has only their names."""
+    """The tools that the user has seen in an earlier request; `text` has only their names."""
 
     @property
     def tool_names(self) -> list[str]:
@@ -86,7 +86,7 @@ class PersonRequest:
 
     @property
     def text(self) -> str:
-        """The request as text for a person: every message, then the tools that are not known yet."""
+        """The request as text to read: every message, then the tools that are new."""
         blocks = [f"[{message.get('role')}] {_words(message)}" for message in self.messages]
         lines, known = [], []
         for name, tool in zip(self.tool_names, self.tools, strict=True):
@@ -102,7 +102,7 @@ class PersonRequest:
 
 
 Answerer = Callable[[PersonRequest, Cancellable], Any]
-"""A function that gives the answer: an `Answer`, a message or a text. It may block; once the
+"""A function that gives the answer: an `Answer`, a message or a string. It may block; once the
 cancel token is cancelled, no caller waits for the answer."""
 
 
@@ -123,18 +123,18 @@ def asked_by(answerer: Answerer) -> Iterator[None]:
 
 
 class PersonModel:
-    """A model whose answers a person writes: you see each request and answer it.
+    """A model whose answers you write: you see each request and answer it.
 
     Without an *answerer* you are asked in the cell, by `input()`, or in the panel of the run:
-    first for the tool to call or a text, then for each argument of the tool. The function
+    first for the tool to call or for text, then for each argument of the tool. The function
     `answering` of `toolbench.runs.questions` gives the answers in advance. A tool is shown with its
     schema once, and then with its name.
 
     Args:
-        answerer: A function that asks a person in another way, such as in a panel; it may be
-            replaced at any time.
+        answerer: A function that asks in another way, such as in a panel. It may be replaced at any
+            time.
         name: The name of the model, for people.
-        provider: The dialect of the model's messages.
+        provider: The provider whose message format the model uses.
 
     Examples:
         >>> from toolbench.llm import PersonModel, user_message
@@ -152,7 +152,7 @@ class PersonModel:
         provider: Provider = "openai",
     ) -> None:
         self.answerer: Answerer = ask_for_answer if answerer is None else answerer
-        """The function that asks the person."""
+        """The function that asks the user."""
         self.name, self.provider = name, provider
         # The tools of the last request in the cell
         self._known_tools: list[Json] = []
@@ -162,7 +162,7 @@ class PersonModel:
 
     @property
     def is_asked_here(self) -> bool:
-        """Whether the person is asked where the conversation is shown, and not by an answerer."""
+        """Whether the question is shown with the conversation, and not asked by an answerer."""
         return self.answerer is ask_for_answer
 
     def complete(
@@ -173,11 +173,11 @@ class PersonModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return the person's answer.
+        """Return the user's answer.
 
         Raises:
-            ModelError: If no person can answer here.
-            ModelStoppedError: If the person gave no answer, or *cancel* was cancelled.
+            ModelError: If nobody can answer here.
+            ModelStoppedError: If the user gave no answer, or *cancel* was cancelled.
         """
         cancel = not_cancelled(cancel, self.name)
         copies = copied(messages)

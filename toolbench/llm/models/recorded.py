@@ -68,13 +68,12 @@ _MOST_TEXTS = 4
 
 
 class RecordedModel:
-    """A model that replays the answers in a file; an inner model can answer and record new requests.
+    """A model that replays answers from a file; an inner model can answer new requests.
 
-    An answer belongs to one exact request: the messages and the tools. Without an inner
-    model a request that was not recorded is an error, which shows the difference to the
-    most similar recorded request. If a request comes again, it gets the next answer
-    recorded for it. Without an inner model, the answers begin again after the last
-    answer.
+    Each answer belongs to one exact request: its messages and tools. A new request goes to the
+    inner model, and its answer is recorded. Without an inner model it is an error, which shows the
+    difference from the most similar recorded request. A repeated request gets the next answer
+    recorded for it; without an inner model, the answers start over after the last one.
 
     The file has one JSON object per line, `{"request": ..., "answer": ...}`. It
     contains neither the inner model's key nor secrets of calls: marks replace these

@@ -26,13 +26,13 @@ _NO_NAME = "scripted"
 
 
 class ScriptedModel:
-    """A model that answers each request with the next message of a script.
+    """A model for tests and demos, which answers each request with the next item of a script.
 
     Args:
-        script: Messages in the dialect of *provider*, answers, texts, or exceptions, which
-            are raised.
+        script: What the model says, one item per request: a message in the provider's format, an
+            `Answer`, a string, or an exception to raise.
         name: The name of the model, for people.
-        provider: The dialect of the model's messages.
+        provider: The provider whose message format the model uses.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, user_message

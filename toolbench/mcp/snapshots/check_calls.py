@@ -84,7 +84,7 @@ def check_calls(
     Args:
         snapshot: What the server offers now.
         calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
-            `arguments`, or dicts with `name` and `arguments`. A hidden secret, and a text that
+            `arguments`, or dicts with `name` and `arguments`. A hidden secret, and a string that
             was too long to keep, are not checked.
         before: What the server offered at the time of the calls. If it is given, a call that was
             refused then already is not counted. A call of a tool that was removed later is counted.

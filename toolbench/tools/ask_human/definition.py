@@ -32,7 +32,7 @@ class AskHumanObservation(Observation):
 
 
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
-    """A tool that asks the person. Source: `ask_human` in the description of OpenHands' tools.
+    """A tool that asks the user. Source: `ask_human` in the description of OpenHands' tools.
 
     Examples:
         >>> from toolbench import answering, run_tool

@@ -127,7 +127,7 @@ class SchemaForm:
             self.write(value)
 
     def write(self, value: dict[str, Any]) -> None:
-        """Set *value*. Call this only inside of an edit: `with frame.edit()`."""
+        """Set *value*. Call this only inside an edit: `with frame.edit()`."""
         self.frame.touched(())
         self.slot.write(value)
 
@@ -143,8 +143,8 @@ class SchemaForm:
     def take_over(self, typed: dict[str, Any], json: str = "") -> None:
         """Fill the form with what was typed in another form.
 
-        A text that is no value of its field, perhaps because the field has another type now, stays as
-        it was typed, with its error.
+        Text that is not a valid value of its field, perhaps because the field has a new type, stays
+        as it was typed, with its error.
 
         Args:
             typed: What the other form had; see `typed`.
@@ -171,7 +171,8 @@ class SchemaForm:
     def json(self) -> str:
         """The value as JSON text with secrets hidden; while the user types, the typed text.
 
-        To set `json` is like typing: a text that is not a JSON object stays, and blocks the form.
+        Setting `json` is like typing: a string that is not a JSON object stays, and blocks the
+        form.
         """
         with self.frame.lock:
             return self._json_text.text

@@ -96,9 +96,9 @@ class ToolPanel(LiveView):
             action: The action, if it was built from *arguments* already. The first run uses it
                 if the form still has these values.
             timeout: Seconds after which a run is cancelled.
-            risk: The model's rating of the call, if any. For HIGH a person is asked before the run.
+            risk: The model's rating of the call, if any. For HIGH the user is asked before the run.
             when_state: Called with the state of the run after each change of it, and with an empty
-                text after its end.
+                string after its end.
             when_over: Called with the record of each run that has ended and is shown. If it is None,
                 the result is kept in the saved notebook.
 
@@ -246,7 +246,7 @@ class ToolPanel(LiveView):
         self.runs.report.compare(self.form.value)
 
     def resume(self, earlier: Any) -> bool:
-        """Go on with what was typed in *earlier*, and show its last result.
+        """Continue with what was typed in *earlier*, and show its last result.
 
         *earlier* is what the cell showed before it ran again. Return False if that is not a panel of
         this tool, or if this panel was filled or used already.
@@ -313,8 +313,8 @@ class ToolPanel(LiveView):
         """Start a run with the form's values, and return the run.
 
         Return None if a run is active already, or if the form's values cannot be sent.
-        Under nbconvert, nbval and papermill no person can answer: questions are
-        declined unless they were answered in advance.
+        Under nbconvert, nbval and papermill nobody can answer: questions are declined unless they
+        were answered in advance.
 
         Args:
             confirm: Ask for consent first if the policy requires it.
