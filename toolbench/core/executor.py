@@ -43,7 +43,9 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     """The object that does the work of a tool and holds its resources.
 
     It is called as `(action)` or `(action, conversation)`, and may be `async`. If it defines
-    `close`, it must be closed: by `with`, or by a call of `close`.
+    `close`, it must be closed: by `with`, or by a call of `close`. To stop early, define
+    `interrupt`, or look at `current_run().cancelled`. Without resources, a plain function can be the
+    executor of a tool.
     Source: OpenHands SDK, `ToolExecutor`.
 
     Examples:

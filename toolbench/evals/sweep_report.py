@@ -154,6 +154,10 @@ _MAX_ROWS = 10
 class SweepReport(ReportEntries[Row]):
     """The rows of a sweep, in the order of the calls.
 
+    Above the rows are the times within which 50, 90 and 99 % of the calls ended, and the share of
+    errors. A saved notebook has the first 50 rows, and `to_html` 10,000. Shown numbers have three
+    digits; `columns` and `to_dataframe()` have all of them.
+
     Examples:
         >>> from toolbench import tool
         >>> from toolbench.evals import sweep

@@ -101,6 +101,8 @@ def sweep(
             Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker. The
             calls of a worker that dies are rows with the state `lost`; with *save*, the same call
             makes only those again. Quick calls are sent together, about 50 ms of work at a time.
+            Tools of a notebook need the extra `processes`, and `cluster[:].use_cloudpickle()` in
+            ipyparallel.
         save: A JSONL file with one call per line, for one sweep at a time.
         resume: Whether to take finished calls from the file: those with the same arguments of the
             same tool. A tool is the same if its name, schema, `version` and source are, or, for

@@ -102,11 +102,12 @@ def export_package(
     name of the folder if there are several tools; `_tool` is added to a name that Python or another
     installed package has.
 
-    The tests repeat calls of the session. They compare the result if the tool declares `read_only`
-    and not `open_world`; for other tools, they check that the arguments are accepted. Answers that the
-    user gave are given again. Left out are calls of an earlier version of the tool, calls that were
-    refused, and calls with a secret or with a question that had no answer. A path among the arguments
-    stays as it is. The README says which calls are not compared, and why.
+    The tests repeat calls of the session. They compare the result, and a `to_llm_content` of its
+    class, if the tool declares `read_only` and not `open_world`; for other tools, they check that
+    the arguments are accepted. Answers that the user gave are given again. Left out are calls of an
+    earlier version of the tool, calls that were refused, and calls with a secret or with a question
+    that had no answer. A path among the arguments stays as it is. The README says which calls are
+    not compared, and why.
 
     Args:
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
