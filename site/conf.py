@@ -30,7 +30,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["scroll_by_keyboard.js", "first_page.js"]
+html_js_files = ["scroll_by_keyboard.js", "first_page.js", "pictures.js"]
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#0d4f9e",

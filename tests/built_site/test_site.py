@@ -131,6 +131,19 @@ def test_wide_block_scrolls(page, origin):
     page.wait_for_function("pre => pre.scrollLeft > 0", arg=block.element_handle())
 
 
+def test_pictures_have_the_colours_of_the_page(page, origin):
+    """The page's own switch of light and dark changes its pictures too, whatever the system has."""
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{origin}/docs/cookbook.html")
+    shown = "img => img.currentSrc.endsWith('-{}.png')"
+    picture = page.locator("article picture img").first
+    picture.scroll_into_view_if_needed()
+    page.wait_for_function(shown.format("light"), arg=picture.element_handle())
+    while page.locator("body").get_attribute("data-theme") != "dark":
+        page.locator(".theme-toggle").locator("visible=true").first.click()
+    page.wait_for_function(shown.format("dark"), arg=picture.element_handle())
+
+
 def test_size(origin):
     """The folder is small enough for any host of pages."""
     assert sum(p.stat().st_size for p in SITE.rglob("*") if p.is_file()) < SIZE
