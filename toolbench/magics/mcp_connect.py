@@ -355,7 +355,8 @@ HOW = (
         "--env",
         action="append",
         metavar="NAME[=VALUE]",
-        help="an environment variable for the command; without a value: its value here",
+        help="an environment variable for the command, which gets few others, such as PATH and HOME; "
+        "without a value: its value here",
     ),
     Argument(
         "--header",

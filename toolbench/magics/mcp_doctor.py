@@ -66,7 +66,8 @@ def _named(magics: "MCPMagics", options: Namespace) -> tuple[str, Any]:
 
 COMMANDS = {
     "doctor": Command(
-        "check each step of a connection: NAME, a URL, or -- COMMAND ARG...",
+        "check each step of a connection: NAME, a URL, or -- COMMAND ARG... It calls no tool, "
+        "approves nothing, and begins no login",
         _doctor,
         (
             Argument(

@@ -385,7 +385,11 @@ MCP = Family(
             (
                 SERVER,
                 filter_words(f"{help_line(LOG_KEYS)}; with --traffic: {', '.join(TRAFFIC_KEYS)}"),
-                Argument("--stderr", action="store_true", help="what it wrote to stderr"),
+                Argument(
+                    "--stderr",
+                    action="store_true",
+                    help="the last 200 lines that it wrote to stderr; the value has up to 2,000",
+                ),
                 Argument(
                     "--traffic",
                     action="store_true",
