@@ -14,6 +14,9 @@ nb_mime_priority_overrides = [
     # the widget view needs a kernel; the page shows what every notebook keeps beside it
     ("html", "application/vnd.jupyter.widget-view+json", None),
 ]
+# An example of the reference is copied without its prompts and outputs
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 myst_enable_extensions = ["colon_fence"]
 myst_fence_as_directive = ["mermaid"]
 mermaid_use_local = "mermaid/mermaid.esm.min.mjs"

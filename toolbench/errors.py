@@ -467,7 +467,7 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
 
 class ToolStoppedError(ToolFailedError):
-    """A tool that a magic should run was refused by the user or the policy, or its run was stopped.
+    """A magic did not run a tool that the user or the policy refused, or the run was stopped.
 
     Examples:
         >>> from IPython.core.interactiveshell import InteractiveShell

@@ -160,8 +160,8 @@ class Agent:
 
         Args:
             name: The name of the tool.
-            description: What the description of the tool says to a model: which tasks this agent
-                does, and when to use it. A general text if left out.
+            description: The description for a model: which tasks this agent does, and when to use
+                it. If left out, a general description.
         """
         [tool] = DelegateTool.create(None, agent=self)
         return tool.model_copy(

@@ -132,7 +132,7 @@ class MessageEvent(Event):
     """The provider of `message`; None in a file of an earlier version, where the format has to tell."""
     response_id: str | None = field(default=None, kw_only=True)
     seconds: float | None = field(default=None, kw_only=True, compare=False)
-    """For a message of the model: the seconds until it was there; None if they are not known."""
+    """For a message of the model: the seconds that the model took; None if they are not known."""
     undone: tuple[int, ...] = field(default=(), kw_only=True)
     """For a message of the workbench: the numbers of the calls whose edits were undone."""
 
@@ -186,7 +186,7 @@ class ActionEvent(Event):
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """The model's message in its provider's format; only the event of its first call has it."""
     seconds: float | None = field(default=None, kw_only=True, compare=False)
-    """The seconds until the model's message was there; only the event of its first call has them."""
+    """The seconds that the model took to answer; only the event of its first call has them."""
 
     @property
     def tool_call_id(self) -> str:

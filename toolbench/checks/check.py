@@ -33,7 +33,7 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 
 
 class Expectation(BaseModel):
-    """What a check expects; what is left out is not looked at, but failures and warnings are.
+    """What a check expects. Only what is given is compared; failures and warnings always count.
 
     A check in a file, with rules for some places of its result:
 
@@ -174,7 +174,7 @@ class Check:
 
     @cached_property
     def expectation(self) -> Expectation:
-        """What is expected, read."""
+        """The expectation as an object."""
         return Expectation.model_validate(dict(self.expect))
 
     @property
@@ -219,9 +219,9 @@ class Check:
         return []
 
     def compared(self, observation: Observation) -> tuple[Any, Any]:
-        """Return what is expected and what *observation* has in its place, both as JSON, or as text.
+        """Return the expected and the actual result, both as JSON or as text.
 
-        What is loosened is one word in both. The first is `ABSENT` if no result is expected.
+        A loosened part is the same word in both. The first is `ABSENT` if no result is expected.
         """
         expected, loosen = self.expectation.expected, self.expectation.loosen
         if expected is not ABSENT:

@@ -49,7 +49,7 @@ class Checks(Sequence[Check]):
         """Take *checks*; *file* is where they are from."""
         self._checks = tuple(checks)
         self.file = file
-        """The file that they were read from; None if they were not."""
+        """The file that the checks were read from, if any."""
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> "Checks":
@@ -80,7 +80,7 @@ class Checks(Sequence[Check]):
         attended: bool = True,
         on_result: Callable[[CheckResult], object] | None = None,
     ) -> CheckReport:
-        """Run the checks one after another, and return what came out. An interrupt ends it.
+        """Run the checks one after another, and return the report. An interrupt ends it.
 
         The policy holds for each call, and consent is asked once, with the number of calls that need it.
 

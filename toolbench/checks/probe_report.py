@@ -25,7 +25,7 @@ _ROWS, _SHOWN = 200, 50
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What came of one question; secrets are hidden, and hidden characters visible.
+    """The result of one question, with secrets hidden and invisible characters shown.
 
     Examples:
         >>> from toolbench.checks import probe
@@ -43,7 +43,7 @@ class ProbeResult:
     sent: str = ""
     """The request, as JSON."""
     came: str = ""
-    """What came back, or was seen; of a question that was not asked, the reason."""
+    """What came back; if the question was not asked, the reason."""
     rule: str = ""
     """The sentence of the specification."""
     source: str = ""
@@ -108,7 +108,7 @@ class ProbeReport(ReportEntries[ProbeResult]):
 
     @cached_property
     def findings(self) -> list[ProbeResult]:
-        """What is wrong, then what is advice."""
+        """The results that are wrong, then those with advice."""
         found = [each for each in self if each.state in ("wrong", "advice")]
         return sorted(found, key=lambda each: _WORST_FIRST.index(each.state))
 

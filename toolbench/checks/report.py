@@ -48,7 +48,7 @@ _DIFFERENCES, _MARKED, _CHANGES = 5_000, 20, 20
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What came out of one check.
+    """The result of one check.
 
     Examples:
         >>> from toolbench import tool
@@ -86,7 +86,7 @@ class CheckResult:
     def has_new_result(self) -> bool:
         """Whether the check failed with a result that can be accepted: an answer of the tool.
 
-        It is none that a recording has no answer, or that a server could not be reached.
+        A missing answer in a recording, or a server that cannot be reached, is not such a result.
         """
         if self.state != "failed" or self.observation is None or self.run is None:
             return False
@@ -183,7 +183,7 @@ class CheckReport(ReportEntries[CheckResult]):
         self.title = title
         """What was checked."""
         self.changes = changes
-        """After `rerun`: what changed in what the servers offer, the most severe first; else None."""
+        """After `rerun`, the changes in what the servers offer, most severe first; else None."""
 
     @cached_property
     def failures(self) -> list[CheckResult]:
@@ -217,7 +217,7 @@ class CheckReport(ReportEntries[CheckResult]):
         return " ".join([text, *self._notes])
 
     def accepting(self, place: int) -> "CheckReport":
-        """Write the result at *place* into the file, as what its check expects from now on.
+        """Accept the result at *place*: write it into the file as the expected one.
 
         Everything else in the file stays as it is, with its comments.
 

@@ -88,17 +88,17 @@ class Span:
     """
 
     lane: str
-    """`runs`, `questions`, `model`, or of a server `NAME sent` (by us) and `NAME received` (by us)."""
+    """`runs`, `questions`, `model`, or `NAME sent` and `NAME received` for a server."""
     kind: Kind
     name: str
     """The name of a tool, a method, a model, or the question in short."""
     start: float
     """Seconds since the epoch."""
     end: float
-    """The same as `start` for what has no length; the time of looking for what has not ended."""
+    """Equal to `start` if there is no duration; the present time if it has not ended."""
     state: State
     text: str = ""
-    """More about it in a line, without secrets; not escaped."""
+    """The details in one line, without secrets; not escaped."""
     key: str = ""
     """What a click opens: `run:12`, `message:lib:34`, `event:7`; empty: nothing."""
     tool: str = ""
@@ -127,7 +127,7 @@ class Span:
 
     @property
     def searched(self) -> str:
-        """The text in which a filter looks for its words."""
+        """The text that a filter searches."""
         return f"{self.lane} {self.kind} {self.name} {self.state} {self.address} {self.method} {self.text}"
 
     def value(self, key: str) -> object:
@@ -138,14 +138,14 @@ class Span:
 
     @property
     def address(self) -> str:
-        """The name of its tool with that of the server before it, as lines name tools; empty without a tool."""
+        """The address of its tool, such as `server.tool`; empty without a tool."""
         if self.server and self.tool:
             return f"{self.server}.{self.tool}"
         return self.tool
 
     @property
     def description(self) -> str:
-        """All of it in a line of words."""
+        """The span in one line of words."""
         words = [self.name, self.state, self.time]
         if self.end > self.start:
             words.append(time_taken(self.seconds, self.waited))
@@ -154,7 +154,7 @@ class Span:
 
 @dataclass(slots=True)
 class ToolTimes:
-    """What the calls of one tool, or the answers of one model, took.
+    """The times of the calls of one tool, or of the answers of one model.
 
     Examples:
         >>> from toolbench import history, run_tool, tool
@@ -192,17 +192,17 @@ class ToolTimes:
 
     @property
     def calls(self) -> int:
-        """How many there were."""
+        """The number of calls or answers."""
         return len(self.times)
 
     @property
     def p50(self) -> float:
-        """The milliseconds that half of them needed at most."""
+        """The median, in milliseconds."""
         return self._within(0.50)
 
     @property
     def p95(self) -> float:
-        """The milliseconds that 95 of a hundred needed at most."""
+        """The 95th percentile, in milliseconds."""
         return self._within(0.95)
 
     def _within(self, share: float) -> float:
@@ -223,7 +223,7 @@ class Timeline:
 
     Attributes:
         spans: The spans, in the order in which they began.
-        filter: The words by which they were chosen; empty: all.
+        filter: The filter that chose them; empty for all.
 
     Examples:
         >>> from pathlib import Path
@@ -250,7 +250,7 @@ class Timeline:
 
         Args:
             spans: The spans; those of *source* if left out.
-            filter: The words by which they were chosen.
+            filter: The filter that chose them.
             source: Returns all spans, with those of later; see `latest`.
         """
         if spans is None and source is not None:
@@ -292,10 +292,10 @@ class Timeline:
         return Timeline(source=self._source).of(self.filter)
 
     def by_tool(self) -> list[ToolTimes]:
-        """Return what each tool and each model took, the one with the most time first.
+        """Return the times of each tool and each model, the one with the longest total first.
 
-        A call of a server's tool counts once, though it is a run and a request: as the run. Where
-        there was no run, as in a sweep, the request counts. What has not ended does not count.
+        A call of a server's tool is a run and a request: only the run counts, or the request if
+        there was no run, as in a sweep. What has not ended does not count.
         """
         found: dict[tuple[str, str], ToolTimes] = {}
         # Until when a run of each tool went on

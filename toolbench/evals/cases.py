@@ -201,6 +201,19 @@ class Cases(MutableSequence[Case]):
         Raises:
             CaseError: If there is no such file, it cannot be used, or has no example of a name in
                 *prompts*.
+
+        Examples:
+            >>> from pathlib import Path
+            >>> from toolbench.evals import Cases
+            >>> length = Path("total.examples.yaml").write_text('''
+            ... tool: total
+            ... examples:
+            ... - {name: two cakes, arguments: {items: [cake, cake]}}
+            ... ''')
+            >>> prompts = {"two cakes": "What do two cakes cost?"}
+            >>> [case] = Cases.from_examples("total.examples.yaml", prompts)
+            >>> case.prompt, dict(case.calls[0].arguments)
+            ('What do two cakes cost?', {'items': ['cake', 'cake']})
         """
         given = dict(prompts or {})
         if isinstance(source, ToolDefinition):

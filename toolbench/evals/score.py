@@ -31,7 +31,7 @@ class Score:
     rate: Rate
     """The right answers of the planned ones: `rate.hits` of `rate.total`."""
     code: str
-    """Six characters that are the same for all who answered the same cases."""
+    """Six characters that are the same for everyone who answered the same cases."""
     line: str
     """Name, right, planned, models and code, with a tab between them, as a sheet takes them."""
 

@@ -605,7 +605,7 @@ def read(schema: Any) -> Node:
 
 
 class SchemaView:
-    """A whole JSON Schema, and the nodes of its parts, made when they are needed; it never raises.
+    """A JSON Schema and the nodes of its parts, which are made when needed. It never raises errors.
 
     Keep the view as long as you read the schema: each part is read only once.
 
@@ -664,7 +664,7 @@ class SchemaView:
         return frozenset(names)
 
     def node(self, schema: Any) -> Node:
-        """Return the node of *schema*, which is a part of the whole schema or made of such parts."""
+        """Return the node of *schema*, a part of the whole schema or made from such parts."""
         known = self._nodes.get(id(schema))
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))

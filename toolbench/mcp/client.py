@@ -391,7 +391,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         )
 
     def note_connected(self, session: MCPServerSession) -> None:
-        """Count *session*, which was connected just now, among the servers again."""
+        """Add *session*, which has just connected, to the servers again."""
         self._servers.note_connected(session)
 
     def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:

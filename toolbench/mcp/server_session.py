@@ -209,7 +209,7 @@ class MCPServerSession:
 
     @property
     def remarks(self) -> list[str]:
-        """Notes as in `notices` that no model reads."""
+        """Notes like `notices` that no model sees."""
         return self._inbox.remarks
 
     @property
@@ -302,8 +302,8 @@ class MCPServerSession:
     def catch_up(self) -> list[str]:
         """If the server is under development and its files have changed, start it again.
 
-        Return a note for the user that says so, and what has changed in its offer since the last note,
-        as a list; empty if nothing has to be said.
+        Return a list: a note for the user, and the changes in what the server offers since the last
+        note. It is empty if there is nothing to report.
 
         Raises:
             ServerError: If the server does not start.

@@ -236,7 +236,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return this tool as its server lists it now, which takes no request.
 
         A copy keeps its own changes. A tool that the server does not list any more is returned
-        itself. What was not approved does not take the place of what was.
+        itself. An unapproved definition does not replace an approved one.
         """
         if self._listing is None:
             return self

@@ -339,9 +339,9 @@ class ServedCall:
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str, *, confirm: bool = True) -> None:
-        """Let the call run, if it waits for consent only for the reason *asks_because*.
+        """Let the call run if it waits for consent only because of *asks_because*.
 
-        *confirm* is whether the policy asks about it without that reason, as in `begin`.
+        *confirm* says whether the policy would ask about it anyway, as in `begin`.
         """
         if self.run.asks_because != asks_because:
             return

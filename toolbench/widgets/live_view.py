@@ -99,11 +99,11 @@ class LiveView(w.VBox):
         return any(view.is_busy for view in self._views())
 
     def keep(self) -> None:
-        """Add the runs that have ended since the view was shown to the saved notebook."""
+        """Add to the saved notebook the runs that ended after the view was shown."""
         self._saved_output.keep(self.still, self._records)
 
     def renew(self) -> None:
-        """Replace the view in the saved notebook by what it is now."""
+        """Update the view in the saved notebook."""
         self._saved_output.renew(self.still)
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ class Change:
     kind: Kind
     message: str
     refused: bool = False
-    """Whether the provider refuses a request in which the tool is unchanged."""
+    """Whether the provider refuses the tool without this change."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"

@@ -60,7 +60,7 @@ class ClientConfig(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Where the user pastes the text, in words: usually the name of a file of the client."""
+        """Where to paste the text: usually the name of a file of the client."""
         return _PLACES[self.client]
 
     def __str__(self) -> str:
