@@ -128,7 +128,7 @@ def test_no_run_goes_without_a_file_that_is_on_its_way():
     tell(picker, {"file": "1", "name": "a.bin", "size": len(FILE)})
     click(buttons(panel)["Run"])
     assert panel.runs.latest is None
-    assert "The file a.bin, 5 bytes, is on its way: wait, or choose it again." in page(panel)
+    assert "The file a.bin, 5 bytes, is being sent: wait, or choose it again." in page(panel)
     tell(picker, {"file": "1", "begin": 0}, FILE)
     assert run(panel) == repr(FILE)
 

@@ -218,7 +218,7 @@ def test_is_known_wherever_a_provider_is_named():
     shouted = ToolDefinition(name="ADD", description="Add.", action_type=add.action_type)
     [change] = format_report(shouted, "telegraph").changes
     assert change.message.endswith("at most 20 small letters")
-    assert "Not taken unchanged by Telegraph Company" in str(lint_tool(shouted))
+    assert "Not accepted unchanged by Telegraph Company" in str(lint_tool(shouted))
     sent = as_call(shouted, {"a": 1}, "telegraph")
     assert sent["call"] == to_format(shouted, "telegraph")["name"] != "ADD"
     [call] = parse_tool_calls({"by": "clerk", "lines": [sent]}, [shouted])

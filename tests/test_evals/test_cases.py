@@ -300,9 +300,9 @@ class TestProposals:
 
 def test_a_name_that_is_no_text_is_refused(tmp_path):
     """A number is no name, in Python and in YAML: reports need a text."""
-    with pytest.raises(CaseError, match="name of a case is a text, not 3"):
+    with pytest.raises(CaseError, match="name of a case must be a string, not 3"):
         Case("Hello", name=3)
     path = tmp_path / "cases.yaml"
     path.write_text("cases: [{name: 3, inputs: Hello, expected_output: null}]")
-    with pytest.raises(CaseError, match="case 1: The name of a case is a text"):
+    with pytest.raises(CaseError, match="case 1: The name of a case must be a string"):
         Cases.read(path)

@@ -199,7 +199,7 @@ class TestConsent:
         """After a no nothing ran, and the sentence says how many it would have been."""
         with answering(False), pytest.raises(ConsentError, match="3 calls of wipe"):
             sweep(wipe, {"path": ["a", "b", "c"]})
-        with pytest.raises(ConsentError, match="no person"):
+        with pytest.raises(ConsentError, match="nobody"):
             sweep(wipe, {"path": ["a"]})
 
     def test_a_tool_that_asks_before_some_of_its_calls(self):
@@ -327,8 +327,8 @@ class TestSaving:
 @pytest.mark.parametrize(
     ("file", "way_on"),
     [
-        ("sweep.jsonl", "The same `save=` file goes on from here."),
-        (None, "It was not saved: with `save=FILE` the next one can go on"),
+        ("sweep.jsonl", "The same `save=` file continues from here."),
+        (None, "It was not saved: with `save=FILE` the next one can continue"),
     ],
 )
 def test_an_interrupt_keeps_what_is_done(tmp_path, file, way_on):

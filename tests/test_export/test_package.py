@@ -58,7 +58,7 @@ class TestWhatIsMissing:
         """What was typed once would stop a server."""
         monkeypatch.setattr("builtins.input", lambda *args: "3")
         notebook.run(IMPORT, "typed = input('How many?')", ADD.format(what="int(typed)"))
-        with pytest.raises(ExportError, match="`typed`, used by `add`: a person is asked for it"):
+        with pytest.raises(ExportError, match="`typed`, used by `add`: the user is asked for it"):
             export_package(notebook["add"], tmp_path)
 
     def test_a_file_beside_the_notebook_is_no_package(self, notebook, tmp_path, monkeypatch):

@@ -320,6 +320,6 @@ def test_what_providers_refuse_is_named():
     messages = {messages.rule: messages.message for messages in lint_tool(wrong)}
     also = ", ".join(f"my arg {n}" for n in range(5))
     assert messages["provider-refuses"] == (
-        "Not taken unchanged by OpenAI, Anthropic, Gemini: the name is too long, "
+        "Not accepted unchanged by OpenAI, Anthropic, Gemini: the name is too long, "
         f"or has characters that are not allowed (also {also} and 2 more)."
     )

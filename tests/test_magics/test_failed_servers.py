@@ -50,7 +50,7 @@ import sys
 print("starting", file=sys.stderr)
 from mcp.server.fastmcp import FastMCP
 """
-ADVICE = "start it in an environment of its own, for example by uvx --with 'mcp<2' SERVER."
+ADVICE = "start it in its own environment, for example with uvx --with 'mcp<2' SERVER."
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ class TestRecording:
         with pytest.raises(UsageError, match="--so-far takes a FILE, and no other option"):
             mcp("record lib --so-far")
         mcp(f"record lib {file} --so-far")
-        assert f"{file}: 1 call so far; it does not go on." in capsys.readouterr().out
+        assert f"{file}: 1 call so far; nothing more is recorded." in capsys.readouterr().out
         mcp(f"connect lib --replay {file}")
         assert shell.run_line_magic("tool", "find title=em").text == first
 

@@ -136,7 +136,7 @@ class TestStep:
             entry = {"url": f"{url}/mcp", "auth": "oauth"}
             steps = {step.name: step for step in diagnose("lib", entry, seconds=PATIENCE)}
         assert "https://login.test" in steps[".well-known"].words
-        assert "%mcp connect begins it" in steps["authorization"].advice
+        assert "%mcp connect starts it" in steps["authorization"].advice
         assert {path for method, path in asked if method == "POST"} == {"/mcp"}
 
 

@@ -67,7 +67,7 @@ class TestAskHere:
             ("http://\uff11\uff12\uff17.0.0.1/", "It leads to this machine:"),
             ("http://a.localhost./", "It leads to this machine:"),
             ("http://[::ffff:10.0.0.1]/", "It leads to a private network (10.0.0.1):"),
-            ("https://login.example.com/", "Visit it yourself, then say yes."),
+            ("https://login.example.com/", "Visit it yourself, then confirm."),
         ],
     )
     @pytest.mark.every_case  # each is another way to write a host

@@ -89,7 +89,7 @@ class TestSentence:
     @pytest.mark.parametrize(
         ("status", "hint"),
         [
-            (401, "give 'auth' a token"),
+            (401, "set 'auth' to a token"),
             (403, "refuses"),
             (404, "path of the URL"),
             (200, "page"),
@@ -116,7 +116,7 @@ class TestSentence:
         call = Call(seconds=1, http_failure=failure)
         message = sentence(MCPError(-32001, "No token"), call=call)
         assert message.startswith("HTTP 401 Unauthorized: No token. ")
-        assert "give 'auth' a token" in message
+        assert "set 'auth' to a token" in message
 
     @pytest.mark.parametrize("kind", ENDLESS)
     def test_is_short_whatever_a_server_sends(self, kind):

@@ -41,9 +41,9 @@ class TestFindProgram:
             find_program("nope", {"PATH": str(tmp_path)}, None)
         nowhere = {"PATH": str(tmp_path)}
         for command, advice in (
-            ("uvx", r"package uv: .*pip.* uv\. .* by: python -m MODULE$"),
+            ("uvx", r"package uv: .*pip.* uv\. .* with: python -m MODULE$"),
             ("C:\\bin\\npx.cmd", r"Node\.js \(https://nodejs\.org\): install that"),
-            ("docker", r"Docker \(https://docs\.docker\.com/.* by uvx or by a URL$"),
+            ("docker", r"Docker \(https://docs\.docker\.com/.* with uvx or a URL$"),
             ("nope", r"Is it installed and on PATH\?$"),
         ):
             with pytest.raises(FileNotFoundError, match=advice):

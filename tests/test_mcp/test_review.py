@@ -156,7 +156,7 @@ def test_calls_nothing_safe():
     """A server without any remark is not called safe: nobody can know that."""
     review = reviewed(good())
     assert review.concerns == []
-    assert review.verdict.sentence.startswith("Yes, as far as its tools say")
+    assert review.verdict.sentence.startswith("Yes, as far as its tools describe")
     assert "None was called." in str(review)
     assert "safe" not in str(review)
 
@@ -170,7 +170,7 @@ def test_points_at_what_is_below():
     """A remark that is no danger is no reason against the server."""
     described = good(name="books")
     review = replace(reviewed(described), cost=TokenCount(9_000, exact=True))
-    assert review.verdict.sentence == "Yes, but look at what is said below."
+    assert review.verdict.sentence == "Yes, but read the notes below."
     assert "Its tools cost 9,000 tokens in every request" in str(review)
 
 

@@ -288,7 +288,7 @@ class TestHttp:
 
         with (
             serving_app(moved) as url,
-            pytest.raises(ServerError, match=r"HTTP 401 .* give 'auth' a token"),
+            pytest.raises(ServerError, match=r"HTTP 401 .* set 'auth' to a token"),
         ):
             client.connect("moved", f"{url}/mcp")
 

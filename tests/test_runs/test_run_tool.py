@@ -89,10 +89,10 @@ class TestRunTool:
         [
             (tools.add.action_type(a=1), "an action comes second, after its tool"),
             (TerminalTool, r"not a tool but the class TerminalTool: .*\.create\(\)"),
-            (len, "make one of the function with @tool"),
+            (len, "make one from the function with @tool"),
             (
                 [tools.add],
-                r"not a tool but a list: it holds tools, and \[0\] takes out",
+                r"not a tool but a list: it contains tools, and \[0\] is the first",
             ),
             (7, "not a tool but an int: give the tool itself or its name"),
         ],

@@ -182,7 +182,7 @@ class TestBench:
         assert bench(wipe, add, greet).panel.tool is add
         both = bench(wipe, raze)
         assert both.panel is None
-        assert "None is opened unasked that is destructive." in page(both)
+        assert "Destructive tools are not opened automatically." in page(both)
         again = bench(wipe, raze)
         assert again.resume(both)
         assert again.panel is None

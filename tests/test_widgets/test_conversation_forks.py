@@ -123,7 +123,7 @@ class TestFork:
         labelled(panel, "Step")[0].click()
         assert question_event.wait(PATIENCE)
         labelled(panel, "Fork")[0].click()
-        assert "wait for it, or press Stop" in text(panel)
+        assert "wait, or press Stop" in text(panel)
         go_on.set()
         assert ticker.wait_idle(PATIENCE)
         assert names == {}

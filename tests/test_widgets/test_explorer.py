@@ -239,7 +239,7 @@ class TestTools:
         client.connect("small", light("small", "drop_1", "drop_2", "get_1", "get_2"))
         explorer.choose("small")
         assert not picker_of(explorer.page.lists.widget).groups
-        assert "None is opened unasked" in page(explorer.page.pane.detail)
+        assert "Only tools declared read-only are opened" in page(explorer.page.pane.detail)
 
     def test_begin_folded_if_there_are_many(self, client):
         """None is opened then: it would unfold its group, with the other headings below its tools."""
@@ -251,7 +251,7 @@ class TestTools:
         explorer = Explorer(client)
         picker = picker_of(explorer.page.lists.widget)
         assert (picker.is_folded, picker.picked) == (True, None)
-        assert "Pick a tool of the list" in page(explorer.page.pane.detail)
+        assert "Choose a tool from the list" in page(explorer.page.pane.detail)
 
     def test_are_not_called_none_if_their_list_failed(self, client, tmp_path):
         refused = {"error": {"code": -32603, "message": "database is down"}}

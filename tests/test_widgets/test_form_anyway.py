@@ -70,7 +70,7 @@ def test_what_does_not_fit_is_sent_on_request(panel, sent):
     finish(panel)
     assert sent == [{"amount": 0, "more": None}]
     click(buttons(panel)["Save as check"])
-    assert "Run the tool first, with arguments that it takes" in shown(panel)
+    assert "Run the tool first, with valid arguments" in shown(panel)
 
 
 def test_what_cannot_be_read_is_never_sent(panel, sent):

@@ -112,7 +112,7 @@ class TestText:
         box = named(form.widget, "q")
         assert box.placeholder == "default: all"
         form.value = {"q": ""}
-        assert box.placeholder == "an empty text is sent"
+        assert box.placeholder == "an empty string is sent"
         type_into(box, "x")
         receive(box, value="")
         assert (box.placeholder, form.value) == ("default: all", {})
@@ -357,7 +357,7 @@ class TestShortLists:
         box = named(form.widget, "t", w.Textarea)
         assert box.value == "b\na\na"
         type_into(box, "a\nc")
-        assert form.errors == [(("t",), "'c' is none of the 2 values.")]
+        assert form.errors == [(("t",), "'c' is not one of the 2 values.")]
 
 
 class TestNull:

@@ -33,7 +33,7 @@ def models(wire):
 
 def test_is_made_of_what_stands_for_one_tool():
     """A name as in `run_tool`; anything else says in one sentence what it is and what to give."""
-    with pytest.raises(TypeError, match=r"not a tool but a list: .* \[0\] takes out the first"):
+    with pytest.raises(TypeError, match=r"not a tool but a list: .* \[0\] is the first of them"):
         ToolPanel([speak])
     with pytest.raises(
         TypeError, match=r"the class TaskTrackerTool: .*TaskTrackerTool\.create\(\)"

@@ -197,7 +197,7 @@ class TestRunAgainOnChange:
         policy.ask(panel.tool)
         self.on(panel)
         receive(named(panel, "x"), value="1")
-        eventually(lambda: "Not run by itself" in shown(panel))
+        eventually(lambda: "Not run automatically" in shown(panel))
         assert panel.runs.latest is None
 
 

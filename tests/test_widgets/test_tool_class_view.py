@@ -17,7 +17,7 @@ class PingTool(ToolDefinition[Action, Observation]):
         return [cls(description="Answer.", action_type=Action, executor=executor)]
 
 
-ADVICE = "PingTool is a class, and no tool: `[ping] = PingTool.create()` makes its tool."
+ADVICE = "PingTool is a class, not a tool: `[ping] = PingTool.create()` makes its tool."
 
 
 @pytest.fixture

@@ -417,7 +417,7 @@ def understood(call: ToolCall, tools: Mapping[str, AnyTool], provider: Provider)
 def without_lost_secret(call: ToolCall) -> ToolCall:
     """Return *call*, with an `error` if its arguments have a mark in place of a secret."""
     message = (
-        f"{MARK!r} stands here in place of a secret, which is never saved: edit the call and "
+        f"{MARK!r} is here in place of a secret, which is never saved: edit the call and "
         "write the secret again, or answer the call by hand"
     )
     problems = [Problem(place, message) for place in _marked(call.arguments)]

@@ -329,7 +329,7 @@ class Sender:
             return []
         text = (
             f"Further requests leave out {counted(count, 'image')} that the model did not accept. "
-            "The conversation can go on."
+            "The conversation can continue."
         )
         return [*self._agent_state.append(NoticeEvent(text, left_out=ids))]
 

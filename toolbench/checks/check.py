@@ -145,7 +145,7 @@ class Check:
         for part in ("name", "tool"):
             value = getattr(self, part)
             if not isinstance(value, str) or not value.strip():
-                msg = f"The {part} of a check is a string that says something, not {clip(value)}."
+                msg = f"The {part} of a check must be a non-empty string, not {clip(value)}."
                 raise CaseError(msg)
         object.__setattr__(self, "arguments", plain(as_sent(dict(self.arguments))))
         object.__setattr__(self, "answers", tuple(self.answers))

@@ -490,7 +490,7 @@ _FIXES_OF_LISTS = {
     "declared": "Answer with a list, an empty one if there is nothing.",
     "undeclared": "Declare the capability.",
     "same": "List the same while nothing has changed.",
-    "unique": "Give each item a name of its own.",
+    "unique": "Give each item its own name.",
 }
 
 

@@ -341,11 +341,11 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
     if isinstance(tool, Action):
         hint = f"an action comes second, after its tool: (tool, {type(tool).__name__}(...))"
     elif isclass(tool) and issubclass(tool, ToolDefinition):
-        hint = f"make one of the class: [tool] = {tool.__name__}.create()"
+        hint = f"create one from the class: [tool] = {tool.__name__}.create()"
     elif callable(tool):
-        hint = "make one of the function with @tool"
+        hint = "make one from the function with @tool"
     elif isinstance(tool, list) and any(isinstance(t, ToolDefinition) for t in tool):
-        hint = "it holds tools, and [0] takes out the first"
+        hint = "it contains tools, and [0] is the first of them"
     else:
         hint = "give the tool itself or its name"
     what = indefinite(type(tool).__name__)

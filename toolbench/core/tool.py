@@ -555,7 +555,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
             NotImplementedError: If the tool has no executor.
         """
         if self.executor is None:
-            msg = f"Tool {self.name!r} has no executor: give it one by set_executor()."
+            msg = f"Tool {self.name!r} has no executor: give it one with set_executor()."
             raise NotImplementedError(msg)
         return cast("ExecutableTool", self)
 

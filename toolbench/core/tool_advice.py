@@ -86,7 +86,7 @@ def class_advice(tool_class: type["ToolDefinition[Any, Any]"]) -> str:
     code = _making_code(tool_class, str(tool_class.name))
     if not has_create(tool_class):
         return f"{title} is a class without create(): `{code}` makes its tool."
-    return f"{title} is a class, and no tool: `{code}` makes its tool."
+    return f"{title} is a class, not a tool: `{code}` makes its tool."
 
 
 def _making_code(tool_class: type["ToolDefinition[Any, Any]"], name: str) -> str:

@@ -182,7 +182,7 @@ def token_words(tokens: int) -> str:
     if tokens > _READ:
         return f"{words}: more than a model with 128k reads"
     if tokens > TOO_MANY_TOKENS:
-        return f"{words}: a great many for a model"
+        return f"{words}: very many for a model"
     if tokens > MANY_TOKENS:
         return f"{words}: many for a model"
     return words

@@ -41,7 +41,7 @@ _CARD = (
     f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:10px 14px;margin:0 0 10px"
 )
 _NAME = "font-size:12px;background:transparent;padding:0"
-_COST = "Its name, description and arguments as JSON Schema: read in each request that offers it"
+_COST = "Its name, description and arguments as JSON Schema: part of each request that offers it"
 _RATED: dict[SecurityRisk, Tone] = {
     SecurityRisk.LOW: "success",
     SecurityRisk.MEDIUM: "warning",

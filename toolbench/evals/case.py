@@ -55,11 +55,11 @@ class Case:
     def __post_init__(self) -> None:
         prompt: Any = self.prompt
         if not isinstance(prompt, str) or not prompt.strip():
-            msg = f"The prompt of a case is a text that says something, not {clip(self.prompt)}."
+            msg = f"The prompt of a case must be a non-empty string, not {clip(self.prompt)}."
             raise CaseError(msg)
         name: Any = self.name
         if name is not None and not isinstance(name, str):
-            msg = f"The name of a case is a text, not {clip(name)}: put it in quotes."
+            msg = f"The name of a case must be a string, not {clip(name)}: put it in quotes."
             raise CaseError(msg)
         if not isinstance(self.match, Mapping):
             msg = f"match is an object of fields and rules, not {clip(self.match)}."

@@ -197,7 +197,7 @@ def _compiled(pattern: Any) -> Any:
         except regex.error as error:
             msg = f"{clip(pattern)} is not a regular expression: {error}."
             raise CaseError(msg) from None
-    msg = f"A regular expression is a text, not {clip(pattern)}."
+    msg = f"A regular expression is a string, not {clip(pattern)}."
     raise CaseError(msg)
 
 

@@ -51,8 +51,8 @@ class ReportEntries(Sequence[Entry]):
     def _how_to_go_on(self) -> str:
         """The sentence about going on after an early end, with or without a file of `save=`."""
         if self._is_saved:
-            return "The same `save=` file goes on from here."
-        return "It was not saved: with `save=FILE` the next one can go on from where it stopped."
+            return "The same `save=` file continues from here."
+        return "It was not saved: with `save=FILE` the next one can continue where it stopped."
 
     @cached_property
     def errors(self) -> list[Entry]:

@@ -100,7 +100,7 @@ RULES: Mapping[str, Rule] = {
     # --- the name
     "name-duplicate": Rule(
         "error",
-        "Give each tool a name of its own.",
+        "Give each tool its own name.",
         f"{_ARTICLE}, 1.3.1",
         "A model cannot say which of them it means.",
     ),
@@ -127,7 +127,7 @@ RULES: Mapping[str, Rule] = {
         "hint",
         "Name the fields or the format of the answer.",
         f"{_ARTICLE}, 1.3.1",
-        "A model does not know what comes back, and may call it in vain.",
+        "A model does not know what comes back, and may call it for nothing.",
     ),
     "description-limits": Rule(
         "hint",
@@ -210,7 +210,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "argument-secret": Rule(
         "warning",
-        "Read it where the tool runs: by secret(...) of toolbench, or from the environment.",
+        "Read it where the tool runs: with secret(...) from toolbench, or from the environment.",
         "toolbench, SECURITY.md",
         "Give the secret to the conversation, so that a model sends ${NAME}, or leave the tool out.",
     ),
@@ -531,7 +531,7 @@ def _described(subject: Subject) -> Iterator[Finding]:
         message = f"{text!r} is only one word."
         yield finding(subject.name, "description-thin", "description", message)
     elif text.isascii() and _is_about_code(text, subject):
-        message = f"{clip(text)} is about its code, and not about a task."
+        message = f"{clip(text)} describes its code, not its task."
         yield finding(subject.name, "description-thin", "description", message)
 
 
@@ -702,7 +702,7 @@ def _enumeration(subject: Subject) -> Iterator[Finding]:
         values = _listed_values(argument.text)
         others = {other.name for other in subject.arguments}
         if values and not others & set(re.findall(r"[\w-]+", values)):
-            message = f"Its text lists its values, {values}; its schema takes any string."
+            message = f"Its description lists the values {values}, but its schema takes any string."
             yield finding(subject.name, "argument-enum", argument.path, message)
 
 
@@ -728,7 +728,7 @@ def _form(subject: Subject) -> Iterator[Finding]:
             continue
         near = argument.text[max(0, match.start() - 20) : match.end() + 20]
         if not re.search(r"\bor\b|\bfor \w+s,", near, re.IGNORECASE):
-            message = f"Its text asks for {match[1]}, its schema takes any string."
+            message = f"Its description asks for {match[1]}, but its schema takes any string."
             yield finding(subject.name, "argument-format", argument.path, message)
 
 
@@ -768,12 +768,12 @@ def _bounds(subject: Subject) -> Iterator[Finding]:
         for kind, keywords, pattern, unit in _LIMITED_TYPES:
             match = pattern.search(argument.text)
             if match and kind in argument.types and not argument.has(*keywords):
-                message = f"Its text allows {match[1]} {unit}, its schema any number."
+                message = f"Its description allows {match[1]} {unit}, its schema any number."
                 yield finding(subject.name, "argument-unbounded", argument.path, message)
         match = _RANGE.search(argument.text)
         is_number = {"integer", "number"} & set(argument.types)
         if match and is_number and not argument.has(*_BOUNDS):
-            message = f"Its text says {match[0].strip(' (')!r}, its schema does not."
+            message = f"Its description says {match[0].strip(' (')!r}, but its schema does not."
             yield finding(subject.name, "argument-range", argument.path, message)
 
 
@@ -787,7 +787,7 @@ def _default(subject: Subject) -> Iterator[Finding]:
         if is_number and _KNOB.search(argument.name) and not _UNSET.search(argument.text):
             bare.append(argument.path)
     if bare:
-        message = f"The text does not say what happens without {', '.join(bare)}."
+        message = f"The description does not say what happens without {', '.join(bare)}."
         yield finding(subject.name, "argument-default", _where(bare), message)
 
 
@@ -797,7 +797,7 @@ def _free(subject: Subject) -> Iterator[Finding]:
         if _is_free(argument.node) and len(argument.text) < 80:
             if _MAP.search(argument.text):
                 continue
-            message = "It takes any object, and its text hardly says which."
+            message = "It takes any object, and its description hardly says which."
             yield finding(subject.name, "argument-free", argument.path, message)
 
 
@@ -879,7 +879,7 @@ def _refused(subject: Subject) -> Iterator[Finding]:
         more = ""
         if others:
             more = f" (also {listed(others, _MOST_PLACES)})"
-        message = f"Not taken unchanged by {', '.join(providers)}: {reason}{more}."
+        message = f"Not accepted unchanged by {', '.join(providers)}: {reason}{more}."
         yield finding(subject.name, "provider-refuses", first, message)
 
 

@@ -191,7 +191,7 @@ class _Diagnosis:
                 host, port = str(proxy.hostname), proxy.port or _PORTS["http"]
             except ValueError:
                 reason = (
-                    f"the port of the proxy in {variable} is no number of a port. Correct it, or "
+                    f"the port of the proxy in {variable} is not a port number. Correct it, or "
                 )
                 yield self._failed("proxy", f"{reason}add {host} to NO_PROXY.")
                 return
@@ -272,7 +272,7 @@ class _Diagnosis:
         if step == "authorization":
             self._seen.append(await self._well_known())
             if self._expanded.auth is not None and self._entry.auth is None:
-                text = "the server wants a login. %mcp connect begins it, the doctor begins none."
+                text = "the server requires a login. %mcp connect starts it, doctor does not."
         self._seen.append(self._failed(step, text))
 
     def _note_good(self, failed: str) -> None:
@@ -291,7 +291,7 @@ class _Diagnosis:
                 self._times.setdefault(name, self._began)
                 self._seen.append(self._step(name, "ok", words[name]))
             elif name == ".well-known" and failed != "authorization":
-                self._seen.append(Step(name, "skipped", None, "the server wants no login"))
+                self._seen.append(Step(name, "skipped", None, "the server requires no login"))
 
     def _words(self) -> dict[str, str]:
         """Return what is said of each step of the connection if it is good."""
@@ -300,7 +300,7 @@ class _Diagnosis:
         if inbox.noise_count:
             noise = ", ".join(map(repr, inbox.noise[:_QUOTED]))
             first = (
-                f"it is no message: {noise} ({counted(inbox.noise_count, 'such line')}). Other clients "
+                f"it is not a message: {noise} ({counted(inbox.noise_count, 'such line')}). Other clients "
                 "may fail at that: a server has to write its log to stderr"
             )
         if not connection.is_modern:

@@ -102,7 +102,7 @@ class UrlQuestion(Question):
         advice = "Do not open it."
         if self.is_safe:
             host = urlsplit(self.url).hostname or ""
-            advice = _warning(host) or "Visit it yourself, then say yes."
+            advice = _warning(host) or "Visit it yourself, then confirm."
         # One line
         if self.url.isprintable():
             url = self.url
@@ -143,14 +143,14 @@ def _warning(host: str) -> str:
         else:
             written = host
     except UnicodeError:
-        return "Do not open it: its host is no name of a host."
+        return "Do not open it: its host is not a valid host name."
     if "xn--" in written:
         return (
             f"Its host is {written}, written in letters that can look like others: visit it only if "
-            "you know this host, then say yes."
+            "you know this host, then confirm."
         )
     near = _nearness(written.rstrip("."))
-    return near and f"It leads to {near}: visit it only if you expect a page there, then say yes."
+    return near and f"It leads to {near}: visit it only if you expect a page there, then confirm."
 
 
 def _nearness(host: str) -> str:

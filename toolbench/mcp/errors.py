@@ -50,7 +50,7 @@ _OF_THE_SDK = (
     (r"SSE stream failed", "the stream of the server's answer cannot be read"),
     (
         r"server answered a request with 202",
-        "the server took the request, and said that there will be no answer (HTTP 202)",
+        "the server accepted the request, and said that no answer will follow (HTTP 202)",
     ),
     (
         r"Unexpected content type: (.*)",
@@ -286,7 +286,7 @@ def _http(failure: HttpFailure) -> str:
         # The endpoint itself answered
         hint = ""
     if failure.status < 400 and not failure.hint:
-        hint = "That is a page for people, not an MCP endpoint: check the URL"
+        hint = "That is a web page, not an MCP endpoint: check the URL"
     if not hint:
         return str(failure)
     return f"{failure}. {hint}"
@@ -449,8 +449,8 @@ def import_advice(lines: Sequence[str]) -> str:
     if not _OF_MCP.match(exception_line(lines)):
         return ""
     return (
-        "Its environment has no package mcp, or another version than the server needs: start it in an "
-        "environment of its own, for example by uvx --with 'mcp<2' SERVER."
+        "Its environment has no package mcp, or another version than the server needs: start it in its "
+        "own environment, for example with uvx --with 'mcp<2' SERVER."
     )
 
 

@@ -148,7 +148,7 @@ def record_so_far(session: "MCPServerSession", file: str) -> str:
     losses, name = session.record_so_far(file), session.name
     own = [call for call in Recording.read(file).calls if call.server == name]
     sentences = [
-        f"{file}: {counted(len(own), 'call')} so far; it does not go on.",
+        f"{file}: {counted(len(own), 'call')} so far; nothing more is recorded.",
         *losses,
         f"%mcp connect {quote(name)} --replay {quote(file)} answers from it.",
     ]

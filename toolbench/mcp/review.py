@@ -138,7 +138,7 @@ class ServerReview:
         if self.warnings:
             return Verdict(
                 "danger",
-                "Not before you know why its texts have hidden characters: a model reads them, and a "
+                "Not before you know why its text has hidden characters: a model reads them, and a "
                 "person does not see them.",
             )
         if self.error:
@@ -157,8 +157,10 @@ class ServerReview:
                 "before such a call runs.",
             )
         if self.concerns:
-            return Verdict("info", "Yes, but look at what is said below.")
-        return Verdict("success", "Yes, as far as its tools say what they do. None was called.")
+            return Verdict("info", "Yes, but read the notes below.")
+        return Verdict(
+            "success", "Yes, as far as its tools describe what they do. None was called."
+        )
 
     def _number(self, severity: Severity) -> int:
         return sum(finding.severity == severity for finding in self.findings)
@@ -193,7 +195,7 @@ class ServerReview:
         parts = [
             notice(sentence, tone),
             _list_html("What changed since it was approved", map(_change_html, self.changes), tab),
-            _list_html("Look at these texts", map(_warning_html, self.warnings)),
+            _list_html("Check this text", map(_warning_html, self.warnings)),
             *(notice(concern, "warning") for concern in self.concerns),
             _list_html("What lint says", map(_finding_html, self.findings), command),
         ]

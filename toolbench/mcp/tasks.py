@@ -303,7 +303,7 @@ class _FollowedTask:
         try:
             answers = await connection.session.answers_to(questions)
             if answers is None:
-                msg = f"Task {self._state.id[:60]!r} asks something that is no question of MCP."
+                msg = f"Task {self._state.id[:60]!r} asks something that is not a question of MCP."
                 raise CallFailedError(self._safe(msg))
         except Exception:
             # Without an answer the task would wait forever

@@ -359,7 +359,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         near = get_close_matches(str(problem.path[0]), others, n=1)
         if not near:
             return problem
-        return Problem(problem.path, f"{REQUIRED}, and {near[0]!r} is no argument")
+        return Problem(problem.path, f"{REQUIRED}, and {near[0]!r} is not an argument")
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
         """Return the action with *arguments*; a null stays if the schema allows it.

@@ -96,7 +96,7 @@ class Offer:
             try:
                 yield from source()
             except Exception as error:  # noqa: BLE001 - a create() may raise any error
-                _log.warning("A tool is served no longer: %s", error)
+                _log.warning("A tool is no longer served: %s", error)
 
     def _sources_of(self, spec: Any) -> Iterable[Source]:
         if isinstance(spec, ToolDefinition):
@@ -151,7 +151,7 @@ def _asked(function: Callable[[], Any]) -> Source:
         signature(function).bind()
     except (TypeError, ValueError):
         msg = (
-            f"{name} is a function that takes arguments, not a tool: make a tool of it with @tool, "
+            f"{name} is a function that takes arguments, not a tool: make a tool from it with @tool, "
             "or serve a function without arguments that returns tools."
         )
         raise RegistrationError(msg) from None

@@ -124,7 +124,8 @@ class Bench(LiveView):
             self._list.pick(harmless[0])
         else:
             text = notice(
-                "Pick a tool of the list. None is opened unasked that is destructive.", "neutral"
+                "Choose a tool from the list. Destructive tools are not opened automatically.",
+                "neutral",
             )
             self._panes.fill(main=(parts.column(parts.html(text), kind="toolbench-page"),))
 

@@ -44,7 +44,7 @@ class ExportCard(LiveView):
         self._lines: deque[str] = deque(maxlen=_WAITING)
         self._lock = RLock()
         self._parts = parts = Parts()
-        tip = "By pytest, in a process of its own"
+        tip = "With pytest, in a separate process"
         self._start = parts.button("Run its tests", self._run_tests, tip=tip)
         self._cancel = parts.button("Cancel", self._cancel_tests, is_urgent=True)
         self._state, self._output = parts.html(), Feed(parts, nothing="")

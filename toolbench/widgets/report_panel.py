@@ -210,7 +210,7 @@ class CheckPanel(RowsPanel):
         """Show *report*; the first failure is open."""
         super().__init__(report, _checks_overview(report))
         self._head, self._row = self._parts.html(), 0
-        tip = "Write this result into the file, as what the check expects from now on"
+        tip = "Write this result into the file: the check expects it from now on"
         self._accept = self._parts.button("Accept", self.accept, look="primary", tip=tip)
         if report.failures:
             self.show_row(list(report).index(report.failures[0]))

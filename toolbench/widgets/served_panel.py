@@ -86,7 +86,7 @@ class ServedPanel(LiveView):
         self._arrived: ArrivedCall | None = None
         self._head, self._waiting, self._more = parts.html(), parts.html(), parts.html()
         self._pause = parts.button("Pause", self._pause_or_resume)
-        tip = "Stop serving: calls under way are stopped"
+        tip = "Stop serving: running calls are stopped"
         self._stop = parts.button("Stop serving", served.close, tip=tip, is_urgent=True)
         self._clients = parts.html(clients_html(served))
         self._calls = parts.column()
@@ -167,7 +167,7 @@ class ServedPanel(LiveView):
         if served.is_paused:
             label, tip = "Resume", "Let calls run again"
         else:
-            label, tip = "Pause", "Have calls that arrive from now on wait for you"
+            label, tip = "Pause", "Hold new calls until you decide"
         self._pause.description, self._pause.tooltip = label, f"{label}: {tip}"
         self._pause.disabled = self._stop.disabled = served.is_closed
         if served.is_closed:
@@ -345,7 +345,7 @@ class LiveCall:
         self._head, self._problem = parts.html(), parts.html()
         self._printed, self._version = parts.html(), -1
         self._fields = parts.column()
-        tip = "Write the result in place of the tool"
+        tip = "Write the result instead of running the tool"
         self._hand = parts.button("Answer by hand", self._by_hand.ask_for_answer, tip=tip)
         self._refusal = parts.button("", self._ask_for_reason)
         self._buttons = parts.row(self._hand, self._refusal)

@@ -66,14 +66,14 @@ def test_answers_of_the_file_count(tmp_path):
     first, again = (evaluate({"m": priced(lambda n: 0.1)}, [], CASES, **options) for _ in range(2))
     assert (len(first), len(again)) == (5, 5)
     assert first.stopped == again.stopped == "max_cost"
-    assert "The same `save=` file goes on from here." in first.notices[0]
+    assert "The same `save=` file continues from here." in first.notices[0]
 
 
 def test_without_a_file_none_is_spoken_of():
     """The notice says what keeps the answers the next time."""
     report = evaluate({"m": priced(lambda n: 0.1)}, [], CASES, max_cost=0.5, workers=1)
     assert "The same" not in report.notices[0]
-    assert "with `save=FILE` the next one can go on" in report.notices[0]
+    assert "with `save=FILE` the next one can continue" in report.notices[0]
 
 
 def test_a_last_answer_that_exceeds_it_is_told():

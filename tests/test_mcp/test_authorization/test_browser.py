@@ -170,7 +170,7 @@ class TestAPerson:
         """It says for how long the page was open."""
         monkeypatch.setattr("webbrowser.open", lambda page: True)
         auth = {"callback_timeout": 0.2}
-        with pytest.raises(ServerError, match="no person authorized in the browser within"):
+        with pytest.raises(ServerError, match="nobody authorized in the browser within"):
             note(client, guarded[0], auth)
 
 

@@ -136,5 +136,5 @@ class TestAProxy:
             monkeypatch.delenv(variable, raising=False)
         with serving_app(proxy) as url:
             monkeypatch.setenv("HTTP_PROXY", url)
-            with pytest.raises(ServerError, match="The proxy wants a password"):
+            with pytest.raises(ServerError, match="The proxy requires a password"):
                 client.connect("x", "http://mcp.example/mcp")

@@ -71,7 +71,7 @@ class TestRefusals:
     def test_other_answers_have_no_advice_here(self):
         """Except the one of a proxy."""
         assert refusal(403, {}, {}, "") == refusal(500, bearer("a"), {}, "") == ""
-        assert "proxy wants a password" in refusal(407, {}, {}, "")
+        assert "proxy requires a password" in refusal(407, {}, {}, "")
 
 
 class TestConnecting:

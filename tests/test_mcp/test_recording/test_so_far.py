@@ -57,7 +57,7 @@ def test_what_was_seen_is_replayed(path, era):
         said = record_so_far(session, str(path))
         assert session.recording is None
     assert said == (
-        f"{path}: 3 calls so far; it does not go on. "
+        f"{path}: 3 calls so far; nothing more is recorded. "
         f"%mcp connect n --replay {shlex.quote(str(path))} answers from it."
     )
     for secret in ("first-pass-4711", "x7z", "9192939"):

@@ -182,7 +182,7 @@ def _obstacle(node: ast.stmt, names: Names) -> str:
     if MAGIC in names.now:
         return "it comes from a magic"
     if names.now & _ASKING and not isinstance(node, ast.Import | ast.ImportFrom):
-        return "a person is asked for it"
+        return "the user is asked for it"
     return ""
 
 

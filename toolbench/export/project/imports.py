@@ -135,7 +135,7 @@ _ADVICE = {
     ),
     "openhands": (
         "write `with openhands():` at the top of a cell, with nothing in it but imports of the "
-        "SDK. They then stand in the package as they are."
+        "SDK. They are then kept in the package as they are."
     ),
     "": (
         "write the tool without it, or export for toolbench, without --openhands (openhands=True)."
@@ -168,7 +168,7 @@ def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> 
                 for alias in node.names:
                     _home(node.module or "", alias.name, openhands=True)
                 msg = (
-                    f"`{ast.unparse(node)}` is inside of other code. There it cannot be changed for "
+                    f"`{ast.unparse(node)}` is inside other code. There it cannot be changed for "
                     "the SDK: import at the top of a cell."
                 )
                 raise ExportError(msg)

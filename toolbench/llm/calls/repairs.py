@@ -68,7 +68,7 @@ def read_json(text: str) -> tuple[Any, list[str]]:
         value = _sendable(_lenient.decode(_PIECE.sub(_as_json, text)))
     except (ValueError, RecursionError):
         raise refused from None
-    return value, [*repairs, "its JSON was mended: quotes, commas or literals"]
+    return value, [*repairs, "its JSON was corrected: quotes, commas or literals"]
 
 
 def _unfenced(text: str) -> str | None:

@@ -134,7 +134,7 @@ def unread_call(text: str) -> str | None:
         return None
     return (
         f"The text of this answer looks like a call of {clip(calls[0].name)}, and it was not run. If "
-        "the model writes its calls as text, make it by as_model(..., written_calls=True)."
+        "the model writes its calls as text, create it with as_model(..., written_calls=True)."
     )
 
 

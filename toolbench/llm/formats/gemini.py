@@ -204,7 +204,7 @@ class _Writer:
             if key in outer:
                 self._drop(key, outer[key], where, notes)
         if outer.keys() & {"description", "title"}:
-            message = "the description of a choice went to its first branch"
+            message = "the description of a choice was moved to its first branch"
             self._changes.note(where, "rewritten", message)
         own = branches[0].get("description", "")
         if isinstance(outer.get("description"), str):
@@ -304,7 +304,7 @@ class _Writer:
         places = items if isinstance(items, list) else node.get("prefixItems")
         if isinstance(places, list) and places:
             notes.append(f"in this order: {clip(places, 200)}")
-            message = "a list of fixed places became a list of any length"
+            message = "a list of fixed length became a list of any length"
             self._changes.note(where, "rewritten", message)
             items = places[0]
             if any(place != items for place in places):

@@ -293,7 +293,7 @@ def _value_in(body: bytes) -> Any:
         return json.loads(body)
     except ValueError:
         if body.lstrip().startswith(b"<"):
-            msg = "it is a web page, and no answer of a model. Is the address right?"
+            msg = "it is a web page, not the answer of a model. Is the address right?"
             raise BodyError(msg) from None
         raise
 

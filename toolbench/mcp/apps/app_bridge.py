@@ -155,7 +155,7 @@ class AppBridge:
             answer(error=(_INVALID, f"{name[:80]} is not for apps."))
             return
         if not self._slots.acquire(blocking=False):
-            answer(error=(_REFUSED, f"{MOST_CALLS} calls are under way: wait."))
+            answer(error=(_REFUSED, f"{MOST_CALLS} calls are in progress: wait."))
             return
         try:
             run = Run(tool, arguments, source="app")
@@ -194,7 +194,7 @@ class AppBridge:
         if not isinstance(uri, str) or not uri:
             answer(error=(_INVALID, "resources/read needs a uri."))
         elif not self._slots.acquire(blocking=False):
-            answer(error=(_REFUSED, f"{MOST_CALLS} calls are under way: wait."))
+            answer(error=(_REFUSED, f"{MOST_CALLS} calls are in progress: wait."))
         else:
             work = partial(self._read_now, uri, answer)
             Thread(target=work, name="toolbench-app-read", daemon=True).start()

@@ -11,10 +11,8 @@ from urllib.parse import urlsplit
 
 from toolbench.mcp.config.program import program_name
 
-ABSENT = "The server wants to know who asks: give 'auth' a token, or \"oauth\""
-REFUSED = (
-    "The server refuses the token that was sent: check that it is whole, and one for this server"
-)
+ABSENT = "The server requires authentication: set 'auth' to a token, or to \"oauth\""
+REFUSED = "The server refuses the token that was sent: check that it is complete, and meant for this server"
 EXPIRED = "The token that was sent has expired: get a new one, and connect again"
 _SAYS_EXPIRED = re.compile(r"\bexpir", re.IGNORECASE)
 _OTHER_REASON = re.compile(
@@ -49,7 +47,7 @@ def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], b
             needed = f": it needs the scope {scope[1]!r}"
         return f"The token that was sent does not allow this{needed}"
     if status == 407:
-        return "The proxy wants a password: put it into the variable that names the proxy"
+        return "The proxy requires a password: put it into the variable with the proxy's URL"
     return ""
 
 

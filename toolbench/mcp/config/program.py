@@ -123,12 +123,12 @@ def _advice(command: str) -> str:
     if package := _PACKAGES.get(program):
         return (
             f"{program} comes with the package {package}: {how_to_install(package)}. Without it, "
-            "install the server by pip, and start it by: python -m MODULE"
+            "install the server with pip, and start it with: python -m MODULE"
         )
     if maker := _MAKERS.get(program):
         return (
             f"{program} comes with {maker}: install that, or start the server in another way that "
-            "its README names, for example by uvx or by a URL"
+            "its README names, for example with uvx or a URL"
         )
     return "Is it installed and on PATH?"
 

@@ -124,7 +124,7 @@ class Attempt:
             if call.used >= call.seconds:
                 msg = (
                     f"the server was not connected within {call.seconds:.3g} s; "
-                    "connecting goes on for the next call"
+                    "connecting continues for the next call"
                 )
                 raise CallTimeoutError(msg)
             began = anyio.current_time()

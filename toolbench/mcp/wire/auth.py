@@ -120,7 +120,7 @@ class BrowserOAuth(OAuth):
             tasks.cancel_scope.cancel()
         if not has_come.is_set():
             msg = (
-                f"no person authorized in the browser within {self.patience:.3g} s; "
+                f"nobody authorized in the browser within {self.patience:.3g} s; "
                 "connect again to be asked again"
             )
             raise ServerError(msg)

@@ -168,7 +168,7 @@ class Explorer(LiveView):
             parts, "Servers", self._picked, self._lock, rows=8, search="Find a server"
         )
         self._head = parts.html()
-        tip = "How the server is, its log, its traffic, recordings and changes"
+        tip = "The server's state, log, traffic, recordings and changes"
         self._about = parts.button("", self._turn_details, tip=tip, kind="toolbench-about")
         self._shows_details = False
         self._heading = parts.row(self._head, self._about, kind="toolbench-server")

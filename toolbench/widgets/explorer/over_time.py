@@ -68,9 +68,9 @@ class RecordingPane(Pane):
         session = self.session
         is_replay = session.entry.transport == "replay"
         self._is_on = is_on = session.recording is not None and not is_replay
-        label, tip = "Record", "Write all that goes between you and the server into the file"
+        label, tip = "Record", "Record all messages between you and the server in the file"
         if is_on:
-            label, tip = "Stop recording", "Write nothing more into the file"
+            label, tip = "Stop recording", "Stop writing to the file"
             self._last = Html("")
         self._button.description, self._button.tooltip = label, tip
         self._button.disabled = is_replay or not (is_on or session.is_connected)

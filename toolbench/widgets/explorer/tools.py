@@ -293,7 +293,7 @@ def _empty_html(session: MCPServerSession) -> Html:
         text = "The tools are not loaded: the server did not list them. Its tab Server says why."
     elif session.tools:
         text = (
-            "Pick a tool of the list. None is opened unasked that does not say that it only reads."
+            "Choose a tool from the list. Only tools declared read-only are opened automatically."
         )
     else:
         text = (

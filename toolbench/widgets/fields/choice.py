@@ -73,7 +73,7 @@ def value_with(label: str, known: dict[str, Any]) -> Any:
     """
     if label not in known:
         hint = did_you_mean(label, known)
-        msg = f"{label!r:.60} is none of the {len(known)} values.{hint}"
+        msg = f"{label!r:.60} is not one of the {len(known)} values.{hint}"
         raise UnreadableError(msg)
     return deepcopy(known[label])
 

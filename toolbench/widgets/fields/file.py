@@ -184,7 +184,7 @@ class File(Line):
         if file.failed:
             return file.failed
         return (
-            f"The file {file.name}, {file.size:,} bytes, is on its way: wait, or choose it again."
+            f"The file {file.name}, {file.size:,} bytes, is being sent: wait, or choose it again."
         )
 
     def put(self, text: str) -> None:

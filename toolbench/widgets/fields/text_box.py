@@ -60,7 +60,7 @@ class TextBox(Editor):
 
     kind: ClassVar[type[Widget]] = Text
     classes: ClassVar[tuple[str, ...]] = ("tb-field",)
-    emptied: ClassVar[str] = "an empty text is sent"
+    emptied: ClassVar[str] = "an empty string is sent"
     nothing: ClassVar[str] = ""
     takes_others: ClassVar[bool] = False
     """Whether the box takes a text, number or boolean that is no value of its field, and shows it until it is edited."""

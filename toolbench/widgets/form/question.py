@@ -25,8 +25,8 @@ AGREE = "toolbench-agree"
 """The CSS class of a button that agrees. Our JavaScript module holds it while it moves in the page."""
 REMEMBER = "Do not ask about this tool again in this session"
 """The label of the checkbox to remember the consent for the session."""
-_REFUSE = "Say no: the tool or server hears that you do not want to answer"
-_LEAVE = "Neither accept nor decline; the tool or server decides how to go on"
+_REFUSE = "Decline: the tool or server learns that you do not want to answer"
+_LEAVE = "Neither accept nor decline: the tool or server decides how to continue"
 
 
 class QuestionBox:

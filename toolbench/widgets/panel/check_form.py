@@ -17,9 +17,7 @@ from toolbench.widgets.kit.parts import Parts
 if TYPE_CHECKING:
     from toolbench.widgets.panel.panel import ToolPanel
 
-_NO_RESULT = (
-    "There is no result that a check can expect. Run the tool first, with arguments that it takes"
-)
+_NO_RESULT = "There is no result that a check can expect. Run the tool first, with valid arguments"
 
 
 class CheckForm:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PAUSE = 0.8
 """The seconds after an edit of the form in which a user may type on."""
-_TIP = "Run when the code has changed, and when the form has: only a call that is valid and asks nothing"
+_TIP = "Run when the code or the form changes, if the call is valid and needs no consent"
 
 
 class RunOnChange:

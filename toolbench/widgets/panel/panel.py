@@ -373,9 +373,9 @@ class ToolPanel(LiveView):
                 return
             ruling = policy.ruling(run)
             if ruling.verdict != "allow":
-                self._refuse(f"Not run by itself: {ruling.words}")
+                self._refuse(f"Not run automatically: {ruling.words}")
             elif any(missing_secrets(self.tool)):
-                self._refuse("Not run by itself: Run asks for its secret")
+                self._refuse("Not run automatically: Run asks for its secret")
             else:
                 self._begin(run)
 
@@ -502,7 +502,7 @@ def _limits_html(tool: ToolDefinition[Any, Any]) -> Html:
     if have_threads() or tool.is_async:
         return Html("")
     text = (
-        "A run cannot be cancelled, limited in time, or ask a question while it goes on: "
+        "A running tool cannot be cancelled, limited in time, or ask a question: "
         f"{NO_THREADS}. An async tool can."
     )
     return Html(f'<div style="{REMARK}">{escape(text)}</div>')

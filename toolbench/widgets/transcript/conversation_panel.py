@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 # The start of a fork's name if the conversation has no variable
 _STEM = "chat"
-_WAIT = "The model or a tool is at work: wait for it, or press Stop."
+_WAIT = "The model or a tool is working: wait, or press Stop."
 
 
 class ConversationPanel(LiveView):
@@ -90,8 +90,10 @@ class ConversationPanel(LiveView):
         self._question = QuestionBox(parts)
         self._request = RequestBox(parts)
         self._step = parts.button("Step", self.step, tip="Ask the model once; its calls wait")
-        self._run = parts.button("Run to the end", self.run, tip="Ask and run, without a stop")
-        tip = "Stop the request and the tools that run, at once"
+        self._run = parts.button(
+            "Run to the end", self.run, tip="Ask and run until the model is done"
+        )
+        tip = "Stop the request and the running tools immediately"
         self._stop = parts.button("Stop", self.stop, tip=tip, is_urgent=True)
         buttons = self._step, self._run, self._stop
         self._timeline: TimelineView | None = None

@@ -135,8 +135,8 @@ class LiveTranscript:
 
 _FEATURE = "kernel subshells"
 """The name of the kernel's feature (JEP 91) that lets a click arrive while a cell runs."""
-_TIP = "Stop the request, the tools that run, and a question to you"
-_STOPPING = "Stopping. If the cell goes on, choose Kernel &gt; Interrupt."
+_TIP = "Stop the request, the running tools and an open question"
+_STOPPING = "Stopping. If the cell keeps running, choose Kernel &gt; Interrupt."
 
 
 class StopButton:

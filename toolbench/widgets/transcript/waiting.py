@@ -201,9 +201,9 @@ class WaitingCall:
         self._decide(lambda: answer(self.call.id, observation))
 
     def _refuse(self, reason: str) -> None:
-        words = "The person refused the call."
+        words = "The user refused the call."
         if reason:
-            words = f"The person refused the call: {reason}"
+            words = f"The user refused the call: {reason}"
         refuse = self._conversation.reject_pending
         self._decide(lambda: refuse(words, self.call.id))
 
