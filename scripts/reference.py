@@ -25,14 +25,15 @@ FIRST = "README.md"
 HEAD = """\
 # Reference
 
-Made from the docstrings by `make docs`, with [griffe2md](https://mkdocstrings.github.io/griffe2md/): a page for each
-module, and here the magics and the commands. What is not listed is not public and may change. What a class has from
-another one is described there.
+One page per module, generated from the docstrings by `make docs` with
+[griffe2md](https://mkdocstrings.github.io/griffe2md/). The magics and the commands are on this page. Each name has an
+example, which the tests run. Anything that is not listed here is private and may change. Inherited members are
+described with the class that they come from.
 """
 WORDS_OF_CONSENT = """\
-One option has one meaning on all lines, and in a terminal: `--yes` says yes to runs in advance, `--overwrite` replaces a
+An option means the same in every magic and every command: `--yes` approves runs in advance, `--overwrite` replaces a
 file that has other content, `--approve` approves servers as they are now, `-o` names a variable, `--to` a file or folder,
-`--timeout` the seconds after which something is given up. [What these words mean](../how-to/confirm-policies.md#the-words).
+and `--timeout` is a limit in seconds. [What these words mean](../how-to/confirm-policies.md#the-words).
 """
 MODULES = {
     "toolbench": None,

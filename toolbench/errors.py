@@ -431,17 +431,17 @@ class ToolFailedError(ToolbenchError, RuntimeError):
         >>> from toolbench import register_tool, tool
         >>> from toolbench.errors import ToolFailedError
         >>> @tool
-        ... def divide(a: float, b: float) -> float:
-        ...     "Divide one number by another."
-        ...     return a / b
-        >>> register_tool("divide", divide)
+        ... def capital(country: str) -> str:
+        ...     "Return the capital of a country."
+        ...     return {"France": "Paris", "Norway": "Oslo"}[country]
+        >>> register_tool("capital", capital)
         >>> shell = InteractiveShell.instance()
         >>> shell.run_line_magic("load_ext", "toolbench")
         >>> try:
-        ...     shell.run_line_magic("tool", "divide a=1 b=0")
+        ...     shell.run_line_magic("tool", "capital country=Atlantis")
         ... except ToolFailedError as error:
         ...     error.observation.text
-        'ZeroDivisionError: float division by zero'
+        "KeyError: 'Atlantis'"
     """
 
     def __init__(self, tool: str, observation: Any, place: str = "") -> None:

@@ -162,14 +162,14 @@ class SweepReport(ReportEntries[Row]):
         >>> from toolbench import tool
         >>> from toolbench.evals import sweep
         >>> @tool(read_only=True)
-        ... def divide(a: float, b: float) -> float:
-        ...     "Divide one number by another."
-        ...     return a / b
-        >>> report = sweep(divide, {"a": [1], "b": [0, 2]})
+        ... def capital(country: str) -> str:
+        ...     "Return the capital of a country."
+        ...     return {"France": "Paris", "Norway": "Oslo"}[country]
+        >>> report = sweep(capital, {"country": ["France", "Atlantis"]})
+        >>> report.columns["result"]
+        ['Paris', None]
         >>> [row.error for row in report.errors]
-        ['ZeroDivisionError: float division by zero']
-        >>> report.columns["b"]
-        [0, 2]
+        ["KeyError: 'Atlantis'"]
     """
 
     def __init__(

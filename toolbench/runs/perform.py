@@ -62,7 +62,7 @@ def run_tool(
     /,
     **kwargs: Any,
 ) -> Observation:
-    """Run *tool* and return its observation; the run is recorded in `history()`.
+    r"""Run *tool* and return its observation; the run is recorded in `history()`.
 
     Args:
         tool: The tool, its spec, or the name of a registered tool; after `%load_ext
@@ -88,15 +88,17 @@ def run_tool(
     Examples:
         >>> from toolbench import run_tool, tool
         >>> @tool
-        ... def divide(a: float, b: float) -> float:
-        ...     "Divide one number by another."
-        ...     return a / b
-        >>> run_tool(divide, a=84, b=4).text
-        '21.0'
-        >>> run_tool(divide, {"a": 1, "b": 0}).text
-        'ZeroDivisionError: float division by zero'
-        >>> run_tool(divide, {"a": 1}).text
-        'divide: b: is required'
+        ... def capital(country: str) -> str:
+        ...     "Return the capital of a country."
+        ...     return {"France": "Paris", "Norway": "Oslo"}[country]
+        >>> run_tool(capital, country="Norway").text
+        'Oslo'
+        >>> run_tool(capital, {"country": "Atlantis"}).text
+        "KeyError: 'Atlantis'"
+        >>> print(run_tool(capital, {"contry": "France"}).text)
+        capital: 2 arguments do not fit:
+        - country: is required
+        - contry: is an unknown argument. Did you mean 'country'?
     """
     tool = the_tool(tool)
     tool.as_executable()
