@@ -104,7 +104,7 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
 
 
 class ExecutableTool(Protocol):
-    """A tool that is known to have an executor.
+    """A tool with an executor: the type that `as_executable` returns.
 
     Examples:
         >>> from toolbench import ExecutableTool, tool

@@ -251,7 +251,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     is_replayed: ClassVar[bool] = False
     """Whether a recording answers the calls, so that no call changes anything."""
     is_in_development: ClassVar[bool] = False
-    """Whether the user develops the server of the tool; `catch_up` belongs before a call then."""
+    """Whether the user develops the server of the tool; then call `catch_up` before each call."""
 
     # --- how it is made -----------------------------------------------------------
 

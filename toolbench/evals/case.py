@@ -118,7 +118,7 @@ class Case:
 
     @property
     def masked_prompt(self) -> str:
-        """The prompt for people to see, without secrets of the expected calls."""
+        """The prompt to show, without secrets of the expected calls."""
         return self._redactor.text(self.prompt)
 
     @cached_property

@@ -281,8 +281,8 @@ class Cases(MutableSequence[Case]):
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the cases to a YAML file that pydantic-evals reads as a dataset.
 
-        What the file that they were read from said for pydantic-evals, such as evaluators and
-        metadata, is written again. If writing fails, the file at *path* stays as it was.
+        What their file had for pydantic-evals, such as evaluators and metadata, is kept. If writing
+        fails, the file at *path* stays as it was.
 
         Args:
             path: The file.

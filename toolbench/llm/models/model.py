@@ -138,7 +138,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the model, for people."""
+        """The display name of the model."""
 
     @property
     def provider(self) -> Provider:

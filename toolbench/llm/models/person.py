@@ -133,7 +133,7 @@ class PersonModel:
     Args:
         answerer: A function that asks in another way, such as in a panel. It may be replaced at any
             time.
-        name: The name of the model, for people.
+        name: The display name of the model.
         provider: The provider whose message format the model uses.
 
     Examples:

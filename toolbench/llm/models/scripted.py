@@ -31,7 +31,7 @@ class ScriptedModel:
     Args:
         script: What the model says, one item per request: a message in the provider's format, an
             `Answer`, a string, or an exception to raise.
-        name: The name of the model, for people.
+        name: The display name of the model.
         provider: The provider whose message format the model uses.
 
     Examples:

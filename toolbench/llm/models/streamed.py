@@ -40,7 +40,7 @@ class StreamedModel:
     """The base class of models that send requests to a provider. A subclass sends them in `_start`.
 
     Args:
-        name: The name of the model, for people.
+        name: The display name of the model.
         provider: The dialect of the model's messages.
         model: The provider's name of the model.
         place: The host, for error messages.

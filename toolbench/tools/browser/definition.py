@@ -113,7 +113,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
         return True
 
     def asks_because(self, action: BrowserAction) -> str:
-        """Return that a file leaves this machine, if one is uploaded; else an empty text."""
+        """Return that a file leaves this machine, if one is uploaded; else an empty string."""
         if not files_in(action.code):
             return ""
         return f"{self.name} sends files of this machine to a page"

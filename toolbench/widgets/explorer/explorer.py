@@ -191,7 +191,7 @@ class Explorer(LiveView):
 
     @property
     def servers(self) -> Mapping[str, MCPServerSession]:
-        """The servers by name: of a client, also those that were disconnected."""
+        """The servers by name; for a client, including disconnected ones."""
         client = self._client
         if isinstance(client, MCPClient):
             return client.known
@@ -201,7 +201,7 @@ class Explorer(LiveView):
     def server(self) -> str | None:
         """The name of the shown server; None if there is no server.
 
-        A server that was chosen and forgotten is still the shown one.
+        A chosen server stays shown even after it was forgotten.
         """
         return self._name
 
