@@ -88,7 +88,8 @@ CHAT = LineParser(
     description="Say something to a model, which may use the tools of this notebook. The "
     "body is your message; the cell shows the answer, each call as a row that opens. The "
     "conversation is kept in the variable NAME, and the next cell continues it. In its transcript, "
-    "Fork begins another conversation at a step, and Open shows a call in the tool's panel.",
+    "Fork begins another conversation at a step, and Open shows a call in the tool's panel. Stop, or "
+    "Kernel > Interrupt, ends the cell and keeps the conversation.",
     examples=(
         "%%chat --model small\n  What is 2 + 3?",
         "%%chat bills --tools split_bill,add --new\n  Split 84 by four.",

@@ -451,7 +451,11 @@ MCP = Family(
                     help="which tools; without names, all that this notebook defines, also later. Runtime "
                     "tools and tools of other servers have to be named",
                 ),
-                Argument("--stop", action="store_true", help="stop serving"),
+                Argument(
+                    "--stop",
+                    action="store_true",
+                    help="stop serving, as %%unload_ext toolbench and the end of the kernel do",
+                ),
             ),
         ),
         "discover": Command("servers in the configurations of other programs", _discover),

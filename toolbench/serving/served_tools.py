@@ -35,6 +35,8 @@ _EACH = "each call of this server is asked about"
 class Served:
     """A server of tools, which runs until `close`.
 
+    As the last value of a cell it is a panel with every call; a saved notebook keeps the last 50.
+
     Examples:
         >>> from toolbench import tool
         >>> from toolbench.serving import serve
