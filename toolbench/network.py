@@ -122,7 +122,7 @@ MOST_BYTES = 100_000_000
 
 def too_long() -> str:
     """Return the phrase that says that an answer is too long."""
-    return f"it has more than {MOST_BYTES:,} bytes (decompressed), and more are not read"
+    return f"it has more than {MOST_BYTES:,} bytes (decompressed), which is the limit"
 
 
 def limit_answer(response: Any, *, is_stream: bool = False) -> None:

@@ -318,7 +318,7 @@ class TestWrongUse:
             class Login(Action):
                 token: str = secret("TRACKER")
 
-        with pytest.raises(RegistrationError, match="is no field of a schema"):
+        with pytest.raises(RegistrationError, match="cannot be a field of a schema"):
 
             class Inner(BaseModel):
                 token: Annotated[str, Secret("TRACKER")]

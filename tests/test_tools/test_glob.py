@@ -81,7 +81,7 @@ class TestFinds:
         if search_executor.find_ripgrep() is None:
             text = tool({"pattern": "*.log"}).text
             assert text.splitlines()[0] == str(tmp_path / "a.log")
-            assert "ripgrep is not installed, so no .gitignore was looked at" in text
+            assert "ripgrep is not installed, so no .gitignore was read" in text
             return
         assert matches(tool, "*.log") == []
         assert matches(tool, "**/*.js") == ["c.js"]

@@ -285,7 +285,7 @@ class Check:
         made = check.accepting(observation)
         size = max(len(sent), len(json_text(made.expect)))
         if size > _LONGEST:
-            msg = f"No check was made of {tool}: it would have {size:,} characters; {_LONGEST:,} are the most."
+            msg = f"No check was made of {tool}: it would have {size:,} characters; {_LONGEST:,} are allowed."
             raise CaseError(msg)
         return made
 

@@ -480,7 +480,7 @@ FIXES: Mapping[str, str] = {
     "input schema": "Correct the inputSchema of the tool.",
     "tool names": "Use letters, digits, _, - and . only, 128 of them at most.",
     "structured": "Return what the outputSchema says, in structuredContent.",
-    "text": "Return the same as a text too.",
+    "text": "Return the same as text, too.",
     "tool errors": "Answer with a result whose isError is true.",
     "validate": "Check the arguments by the schema of the tool.",
     "input errors": "Answer with a result whose isError is true: a model can correct itself.",

@@ -125,7 +125,7 @@ def _breaches(
     for problem in validator_of(tool.output_schema).problems(result["structuredContent"])[:1]:
         yield "structured", f"structuredContent{problem.where and '.'}{problem}"
     if not any(block.type == "text" for block in whole.content):
-        yield "text", "structuredContent without a text beside it"
+        yield "text", "structuredContent without the same as text"
 
 
 def _refused_by(node: Any, good: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -129,7 +129,7 @@ def secret(name: str) -> Any:
 def in_schema(of: Secret) -> RegistrationError:
     """Return the error that a field of a schema is the secret *of*."""
     return RegistrationError(
-        f"{of!r} is no field of a schema, which a model would have to fill in: make it a parameter "
+        f"{of!r} cannot be a field of a schema, which a model would have to fill in: make it a parameter "
         "of a function with @tool, or declare it in the `secrets` of the executor."
     )
 

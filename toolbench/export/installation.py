@@ -36,7 +36,7 @@ def how_to_install_for_openhands(folder: str | Path) -> str:
     first, second = in_clean_environment(folder, openhands=True)
     return (
         f"The OpenHands SDK needs Python {_SDK_PYTHON} or newer and cannot share an environment with "
-        "toolbench. To install the package into an environment of its own, run two commands in a "
+        "toolbench. To install the package into its own environment, run two commands in a "
         f"terminal: `{first}`, and then `{second}`."
     )
 

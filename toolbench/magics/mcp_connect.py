@@ -421,7 +421,9 @@ COMMANDS = {
                 help="you develop it: after a change of its source files, its next use starts it again",
             ),
             Argument(
-                "--watch", action="store_true", help="with --dev: a change starts it again at once"
+                "--watch",
+                action="store_true",
+                help="with --dev: a change starts it again immediately",
             ),
         ),
     ),

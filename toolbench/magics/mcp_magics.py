@@ -461,7 +461,7 @@ MCP = Family(
         "discover": Command("servers in the configurations of other programs", _discover),
         **mcp_registry.COMMANDS,
     },
-    description="Connect MCP servers and look at them.",
+    description="Connect MCP servers and inspect them.",
     default="explore",
     examples=(
         "%mcp connect example            a server of toolbench, to try",

@@ -89,7 +89,7 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
     if isinstance(entry, UnapprovedEntry):
         entry = approved({name: entry}, approve=False)[name]
     if entry.transport == "replay":
-        msg = f"Server {name!r} is replayed from a recording: there is no connection to look at."
+        msg = f"Server {name!r} is replayed from a recording: there is no connection to check."
         raise ToolbenchError(msg)
     # The first time this takes seconds, which are none of the server's
     from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415

@@ -24,7 +24,7 @@ _OUTPUT = tuple(str(Path(__file__).with_name(f"{name}.py")) for name in ("redire
 # The beginning of CPython's own sentence
 _OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
-    "Each run has a thread of its own: open the connection inside the tool, or with "
+    "Each run has its own thread: open the connection inside the tool, or with "
     "check_same_thread=False."
 )
 # Errors of a group in its sentence

@@ -708,7 +708,7 @@ def _code_of(record: RunRecord) -> str:
 def lost_words(record: RunRecord, names: Sequence[str]) -> str:
     """Return a sentence that *record* did not keep the arguments *names*."""
     return (
-        f"Run {record.id} did not keep {', '.join(names)}: secrets, very long texts and objects "
+        f"Run {record.id} did not keep {', '.join(names)}: secrets, very long strings and objects "
         "without a JSON form are not recorded."
     )
 

@@ -240,7 +240,9 @@ class TestFailures:
         model = as_model(f"{server.url}/v1#toy")
         with pytest.raises(ModelError, match=r"cannot be read: it is a web page.*address right"):
             model.complete(hello(model))
-        with pytest.raises(ModelError, match=r"it is no answer of a model: .*Not authenticated"):
+        with pytest.raises(
+            ModelError, match=r"it is not the answer of a model: .*Not authenticated"
+        ):
             model.complete(hello(model))
         for models in ("<html>Log in</html>", {"detail": "Not authenticated"}):
             server.models = models

@@ -110,7 +110,7 @@ def _installing(*, openhands: bool) -> str:
     """Return how to install the package, for others: without a path of the exporting machine."""
     if openhands:
         return (
-            "They need Python 3.12 or newer, and an environment of their own: the SDK cannot share one "
+            "They need Python 3.12 or newer, and their own environment: the SDK cannot share one "
             "with toolbench. In this folder, `python3.12 -m venv .venv` makes one, "
             "`.venv/bin/python -m pip install .` installs them there. "
         )

@@ -162,7 +162,7 @@ def _sendable(value: Any) -> Any:
         msg = "a string in it holds half of a character"
         raise NotJsonError(msg) from None
     except ValueError:
-        msg = "a number in it is too large, or is no number"
+        msg = "a number in it is too large, or is not a number"
         raise NotJsonError(msg) from None
     return value
 

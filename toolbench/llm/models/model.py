@@ -75,7 +75,7 @@ class Answer:
         if self.finish_reason == "length":
             return (
                 "The answer was cut off: the model reached its limit of tokens. Ask it to "
-                "go on, ask for less, or raise the limit."
+                "continue, ask for less, or raise the limit."
             )
         if self.finish_reason == "refusal":
             words = text or str(self.message.get("refusal") or "")

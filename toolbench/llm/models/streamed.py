@@ -208,7 +208,7 @@ class _AnswerSoFar:
             yield from self._add(data)
         except (AttributeError, LookupError, TypeError, BodyError) as error:
             # a server may send anything: any part may be missing or wrong
-            msg = f"it is no answer of a model: {clip(data, 200)}"
+            msg = f"it is not the answer of a model: {clip(data, 200)}"
             raise BodyError(msg) from error
 
     def _add(self, data: Mapping[str, Any]) -> Iterator[Chunk]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from toolbench.mcp.config.program import program_name
 
-ABSENT = "The server requires authentication: set 'auth' to a token, or to \"oauth\""
+ABSENT = "The server requires a login: set 'auth' to a token or \"oauth\""
 REFUSED = "The server refuses the token that was sent: check that it is complete, and meant for this server"
 EXPIRED = "The token that was sent has expired: get a new one, and connect again"
 _SAYS_EXPIRED = re.compile(r"\bexpir", re.IGNORECASE)
@@ -120,7 +120,7 @@ def network_advice(
     proxy = proxy_variable(url, variables)
     if kind == "ProxyError" or (kind == "ConnectError" and proxy):
         return (
-            f"the proxy that the variable {proxy or 'HTTPS_PROXY'} names does not let us through "
+            f"the proxy that the variable {proxy or 'HTTPS_PROXY'} names rejects the request "
             f"({text.rstrip('.')}). Correct it, or add {host} to NO_PROXY"
         )
     if kind in _HUNG_UP and url.startswith("http://"):

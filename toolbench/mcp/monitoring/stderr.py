@@ -19,11 +19,11 @@ from toolbench.display.escape import STYLE
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 REMARK = (
-    "[toolbench] This server does not know server/discover, by which toolbench asks for the newer "
-    "protocol; its warning about that is left out. It is no error."
+    "[toolbench] This server does not know server/discover, with which toolbench asks for the newer "
+    "protocol; its warning about that is left out. This is not an error."
 )
 ENDED = (
-    "[toolbench] The process ended before it had answered server/discover, by which toolbench asks for "
+    "[toolbench] The process ended before it had answered server/discover, with which toolbench asks for "
     "the newer protocol. Some older servers do; it is started again in the older protocol."
 )
 

@@ -36,7 +36,7 @@ def connect(name: str) -> None:
     if others:
         _say(
             f"{len(others) + 1} servers are called {name!r}: this is the one that began last, of "
-            f"process {connection.process}. Give each a name of its own: serve(tools, name=...)."
+            f"process {connection.process}. Give each its own name: serve(tools, name=...)."
         )
     Thread(target=_end_with, args=(connection,), daemon=True).start()
     try:

@@ -208,7 +208,9 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
                 raise _too_long()
             if line is None or _has_line(os.path.join(base, path), regex):  # noqa: PTH118 - keeps every byte
                 files.append(path)
-        remark = "[ripgrep is not installed, so no .gitignore was looked at: ignored files are searched too.]"
+        remark = (
+            "[ripgrep is not installed, so no .gitignore was read: ignored files are searched too.]"
+        )
         return Found(_newest(base, files), [remark])
 
 

@@ -296,9 +296,7 @@ def _empty_html(session: MCPServerSession) -> Html:
             "Choose a tool from the list. Only tools declared read-only are opened automatically."
         )
     else:
-        text = (
-            "This server offers no tools. Its resources and prompts are in the tabs beside Tools."
-        )
+        text = "This server offers no tools. Its resources and prompts are in the other tabs."
     return notice(text, "neutral")
 
 

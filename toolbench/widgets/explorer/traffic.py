@@ -298,7 +298,7 @@ class OpenMessage(Pane):
             self._send_request(self.exchange.message.method, params)
         else:
             kind = type(params).__name__
-            self._say(f"The parameters are an object, {{...}}, and not {kind}.", "warning")
+            self._say(f"The parameters must be an object, {{...}}, not {kind}.", "warning")
 
     def _use(self, message: Message, *, is_run: bool) -> None:
         params = params_of(message)
