@@ -166,6 +166,38 @@ def _show_what_will_run(page: NotebookPage, place: Locator) -> None:
 
 FIND = [Picture("registry", (REGISTRY, WEATHER), _show_what_will_run)]
 
+# docs/how-to/servers-over-time.md
+
+RECORD = """\
+from fastmcp import FastMCP
+
+shop = FastMCP("shop")
+
+@shop.tool(annotations={"readOnlyHint": True})
+def price(of: str) -> str:
+    return f"{of} costs 3 euros"
+
+@shop.tool(annotations={"readOnlyHint": True})
+def stock(of: str) -> int:
+    return len(of)
+
+%mcp connect shop shop --record shop.jsonl
+%tool price of=tea -o tea
+%tool stock of=tea -o stock_of_tea
+%tool price of=coffee -o coffee
+shop = FastMCP("shop")
+
+@shop.tool(annotations={"readOnlyHint": True})
+def price(of: str, currency: str = "euros") -> str:
+    return f"{of} costs {4 if of == 'tea' else 3} {currency}"
+
+@shop.tool(annotations={"readOnlyHint": True})
+def stock(of: str) -> int:
+    return len(of)
+
+%mcp connect shop shop"""
+OVER_TIME = [Picture("rerun", (RECORD, "%mcp rerun shop shop.jsonl"))]
+
 # docs/how-to/review-a-server.md
 
 SHOP = """\
@@ -482,6 +514,7 @@ PICTURES = [
     *TUTORIAL,
     *CONNECT,
     *FIND,
+    *OVER_TIME,
     *REVIEW,
     *ELICITATION,
     *MODELS,

@@ -67,7 +67,8 @@ class CheckResult:
     state: State
     """passed; accepted (it failed, and its result was written into the file as the expected one);
     failed; refused (by the policy or the user); missing (there is no such tool). Of a recorded call that
-    was made again (see `rerun`): same; slower; differs; error (it fails now, and did not then); not called."""
+    was made again (see `rerun`): same; slower (the same result, but more than twice as late and at
+    least half a second later); differs; error (it fails now, and did not then); not called."""
     problems: tuple[Problem, ...] = ()
     """How the result differs from what was expected."""
     seconds: float = 0.0

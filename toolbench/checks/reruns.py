@@ -65,9 +65,10 @@ def rerun(
 ) -> CheckReport:
     """Make the calls of *recording* again, and return a row for each: is the result the same?
 
-    Questions are answered as recorded. Date-times and ids may differ, and what was secret is any
-    value. A tool that is not declared read-only is called only if *tools* names it, `policy.allow`
-    does, or the user agrees, who is asked once. The policy holds for each call; an interrupt ends it.
+    Questions are answered as recorded; a new one is declined. Date-times and ids may differ, and what
+    was secret is any value. A tool that is not declared read-only is called only if *tools* names it,
+    `policy.allow` does, or the user agrees, who is asked once. The policy holds for each call; an
+    interrupt ends it.
 
     Args:
         sessions: The server to call; several if the recording has several, each by its name there.
