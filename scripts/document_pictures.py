@@ -166,6 +166,21 @@ def _show_what_will_run(page: NotebookPage, place: Locator) -> None:
 
 FIND = [Picture("registry", (REGISTRY, WEATHER), _show_what_will_run)]
 
+# docs/how-to/use-a-large-server.md
+
+TRACKER = """\
+from fastmcp import FastMCP
+
+tracker = FastMCP("tracker")
+for part in ("issues", "pulls", "labels"):
+    for verb in ("list", "search", "count", "create", "close", "edit", "move", "merge", "rename"):
+        notes = {"readOnlyHint": verb in ("list", "search", "count")}
+        tracker.tool(lambda name: "done", name=f"{part}_{verb}", description=f"{verb} {part}", annotations=notes)
+
+%mcp connect tracker tracker"""
+
+LARGE = [Picture("groups", (TRACKER, "%mcp explore tracker"))]
+
 # docs/how-to/servers-over-time.md
 
 RECORD = """\
@@ -514,6 +529,7 @@ PICTURES = [
     *TUTORIAL,
     *CONNECT,
     *FIND,
+    *LARGE,
     *OVER_TIME,
     *REVIEW,
     *ELICITATION,
