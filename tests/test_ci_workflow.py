@@ -45,7 +45,7 @@ def repository(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "server.py").write_text(server_source())
     (folder / "mcp.json").write_text(shown("test-a-server-in-ci.md", "json"))
-    checks = shown("test-a-server-in-ci.md", "yaml", "checks:")
+    checks = shown("call-a-server-from-a-shell.md", "yaml", "checks:")
     (folder / "library.checks.yaml").write_text(checks)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     monkeypatch.setenv("PATH", path)

@@ -332,7 +332,7 @@ class TestProcess:
 
 def test_the_table_of_exit_codes_is_in_the_documents(toolbench, capsys):
     """And in the help of each command."""
-    document = (ROOT / "docs/how-to/test-a-server-in-ci.md").read_text()
+    document = (ROOT / "docs/how-to/call-a-server-from-a-shell.md").read_text()
     for code, meaning in MEANINGS.items():
         assert f"| {code.value} | {meaning} |" in document
     assert main(["call", "--help"]) == 0

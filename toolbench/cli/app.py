@@ -234,7 +234,8 @@ def doctor(
     """Check the installation, or each step of the connection to a server.
 
     Without a server and a source: packages, front ends, kernel, tools and extras, and the servers that
-    are configured here, with what is seen without connecting them.
+    are configured here, with what is seen without connecting them. With a server, the exit code is 3 if
+    a step of the connection fails, and 1 if only a schema or a list is wrong.
 
     Example: `toolbench doctor -- python server.py`
 
