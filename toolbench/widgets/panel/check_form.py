@@ -1,4 +1,4 @@
-"""*Save as check* of a panel: a run becomes a check in a file, which expects the result of the run."""
+"""The panel's *Save as check*: write a run to a file as a check that expects the run's result."""
 
 import os
 from functools import partial
@@ -21,10 +21,10 @@ _NO_RESULT = "There is no result that a check can expect. Run the tool first, wi
 
 
 class CheckForm:
-    """The button *Save as check*, and what asks for the name of the check and its file.
+    """The button *Save as check* and the fields for the name and the file of the check.
 
     Attributes:
-        button: The button, beside *Save as example*; below that row is what asks.
+        button: The button, next to *Save as example*. The fields open below the row of buttons.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:

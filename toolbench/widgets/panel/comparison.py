@@ -1,4 +1,4 @@
-"""What the changed code of a tool returns, beside what its earlier code returned."""
+"""A comparison of what a tool's changed code returns with what its earlier code returned."""
 
 from hashlib import sha256
 from itertools import islice
@@ -26,7 +26,7 @@ _EARLIER = "The result of the earlier code"
 
 
 def comparison_html(earlier: Run, run: Run) -> Html:
-    """Return what differs between the results of two runs, then the *earlier* one, without secrets."""
+    """Return the differences of two runs' results, then the *earlier* result, without secrets."""
     redactor = earlier.secrets.redactor.joined(run.secrets.redactor)
     before, is_part = _compared(earlier, redactor)
     after, is_part_too = _compared(run, redactor)
@@ -53,7 +53,7 @@ def comparison_html(earlier: Run, run: Run) -> Html:
 def _compared(run: Run, redactor: Redactor) -> tuple[Any, bool]:
     """Return the result of *run* as JSON, and whether it is too large to be compared whole.
 
-    It is the rows of a table, the value of a JSON text, or a text.
+    A table becomes its rows, and text that is JSON becomes its value. Other text stays a string.
     """
     frame = returned_frame(run.outcome)
     if frame is not None:
@@ -77,7 +77,7 @@ def _compared(run: Run, redactor: Redactor) -> tuple[Any, bool]:
 
 
 def _beginning(value: Any) -> Any:
-    # The other one may be so large that only the objects of its list were read
+    # The other result may be so large that only the objects of its list were read
     listed = object_table(value)
     if listed is not None:
         return listed.objects[:_ROWS]
@@ -87,7 +87,10 @@ def _beginning(value: Any) -> Any:
 
 
 def value_of(observation: Observation) -> Any:
-    """Return the whole content of *observation* as JSON: the value of a JSON text, a text, images in words."""
+    """Return the whole content of *observation* as JSON.
+
+    Text that is JSON becomes its value; other text stays a string, and an image becomes words.
+    """
     value: Any
     values = []
     for block in person_content(observation):
@@ -104,6 +107,6 @@ def value_of(observation: Observation) -> Any:
 
 
 def _image_words(url: str) -> str:
-    """Return words for an image that are others for another image."""
+    """Return words for an image; two different images get different words."""
     label, digest = read_image(url).label, sha256(url.encode(errors="replace")).hexdigest()
     return f"{label} ({digest[:8]})"

@@ -1,4 +1,4 @@
-"""The named values of a panel's form: a row of buttons under the form, kept in a file of the tool."""
+"""The named examples of a tool: a row of buttons under the panel's form, stored in a file."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -29,11 +29,12 @@ _MOST, _NAME, _TIP = 40, 40, 300
 
 
 class ExamplesRow:
-    """The examples of a panel's tool: a click fills the form, and what the form has becomes another.
+    """The row of the tool's examples: a click on an example fills the form.
 
     Attributes:
-        widget: The row, with *Save as check* and the switch *Run again on change* at its end, while the
-            tab Form or JSON is open. Below it is what asks for a name, and what was done.
+        widget: The row of examples. While the tab Form or JSON is open, it ends with *Save as
+            check* and the switch *Run again on change*. Below it are the field for a name and the
+            last message.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -63,7 +64,7 @@ class ExamplesRow:
 
     @property
     def _stamp(self) -> tuple[Path, int, int] | None:
-        """Which file is there, and of when; None if there is none."""
+        """The path, modification time and size of the examples file; None if there is no file."""
         path = notebook_folder() / f"{ToolAddress.of(self._panel.tool).file_name}.examples.yaml"
         try:
             info = path.stat()
@@ -72,7 +73,7 @@ class ExamplesRow:
         return path, info.st_mtime_ns, info.st_size
 
     def refresh(self) -> None:
-        """Show the examples that the file has now, or in a sentence why it cannot be used."""
+        """If the examples file has changed, show its examples, or why the file cannot be used."""
         stamp = self._stamp
         if stamp == self._seen:
             return
@@ -83,7 +84,7 @@ class ExamplesRow:
             self._parts.drop(earlier)
 
     def arrange(self) -> None:
-        """Show the parts that are made, in their order."""
+        """Show the existing parts in their order."""
         self.widget.children = self._shown
 
     @property
@@ -120,7 +121,10 @@ class ExamplesRow:
         return chips
 
     def _fill(self, example: "Example") -> None:
-        """Fill the form with *example*. What it leaves out, as a secret, stays as it is in the form."""
+        """Fill the form with *example*.
+
+        Fields that the example leaves out, such as secrets, stay unchanged.
+        """
         present = self._panel.form.value
         stays = {name: present[name] for name in example.left_out if name in present}
         self._panel.put_back({**example.arguments, **stays})
@@ -135,13 +139,13 @@ class ExamplesRow:
         self.offer(form.value, form.masked)
 
     def offer_run(self, record: RunRecord) -> None:
-        """Ask for a name for the arguments of *record*, without those that it did not keep."""
+        """Ask for a name for the arguments of *record*, except those that it did not keep."""
         arguments = dict(record.arguments)
         masked, _ = self._panel.tool.secrecy.hide(arguments)
         self.offer(arguments, {**masked, **dict.fromkeys(record.lost)})
 
     def offer(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> None:
-        """Ask for a name for *arguments*; *masked* is a copy of them without secrets."""
+        """Ask for a name for *arguments*; *masked* is a copy of the arguments without secrets."""
         self._values, self._is_warned = (arguments, masked), False
         name = self._parts.make(w.Text, "toolbench-field", description="Name of the example")
         self.ask(partial(self._save, name), name)
@@ -160,11 +164,11 @@ class ExamplesRow:
         fields[0].focus()
 
     def refuse(self, words: str, tone: Tone = "danger") -> None:
-        """Say why what was asked for below the row is not saved."""
+        """Show below the row why nothing was saved."""
         put(self._said, notice(words, tone))
 
     def tell(self, words: str) -> None:
-        """Say what was saved, in place of what asked for it."""
+        """Replace the fields below the row with *words*, which say what was saved."""
         self._show_below(self._parts.html(notice(words, "success"), kind="toolbench-told"))
 
     def _show_below(self, *widgets: Any) -> None:

@@ -19,14 +19,15 @@ _TIP = "Run when the code or the form changes, if the call is valid and needs no
 
 
 class RunOnChange:
-    """A switch for a tool that declares to be read-only: its result follows the code and the form.
+    """The switch that runs a read-only tool again whenever its code or the form changes.
 
     Attributes:
-        widgets: The switch, once a tool declares that; hidden if the panel's tool does not.
+        widgets: The switch, in a list that stays empty until a tool of the panel declares itself
+            read-only. The switch is hidden for a tool that does not.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
-        """Make the switch for *panel*; it is off."""
+        """Make the switch for *panel*. At first it is off."""
         self._panel, self._parts = panel, parts
         self._due = 0.0
         self._origin: Any = None
@@ -34,11 +35,11 @@ class RunOnChange:
 
     @property
     def is_on(self) -> bool:
-        """Whether the tool runs by itself."""
+        """Whether the tool runs automatically."""
         return any(switch.value for switch in self.widgets)
 
     def offer(self) -> None:
-        """Show the switch if the panel's tool declares to be read-only; else switch it off."""
+        """Show the switch if the panel's tool declares itself read-only, or else switch it off."""
         tool = self._panel.tool
         is_offered = tool.executor is not None and tool.hints.effect == "read-only"
         # Another server may have got the name: it has not been switched on
@@ -52,7 +53,7 @@ class RunOnChange:
             switch.value = is_offered and not is_other and switch.value
 
     def go_on(self, earlier: "RunOnChange") -> None:
-        """Be on if *earlier* is, the switch of the panel that the cell showed before."""
+        """Switch on if *earlier*, the switch of the panel that the cell showed before, is on."""
         for switch in self.widgets:
             switch.value = earlier.is_on and earlier._origin == self._origin
         self.offer()
@@ -63,13 +64,16 @@ class RunOnChange:
         self.expect()
 
     def expect(self, pause: float = 0.0) -> None:
-        """If the switch is on, let the tool run in *pause* seconds, or when what runs now is over."""
+        """Run the tool in *pause* seconds if the switch is on.
+
+        A run that is still active then ends first.
+        """
         self._due = monotonic() + pause
         if self.is_on:
             ticker.watch(self._look)
 
     def _look(self) -> bool:
-        """Let the panel run the tool if it is time. Return whether it is not, and to look again."""
+        """Run the tool if it is time. Return whether to look again because it is too early."""
         panel = self._panel
         with panel.lock:
             if panel.runs.is_closed or not self.is_on:

@@ -41,7 +41,7 @@ open_panels: "WeakSet[ToolPanel]" = WeakSet()
 
 
 class ToolPanel(LiveView):
-    """The panel of a tool: a form to run the tool, and the result.
+    """The panel of a tool: a form to run the tool, and the result of the last run.
 
     Any thread may call the callbacks of the panel.
 
@@ -49,14 +49,15 @@ class ToolPanel(LiveView):
         runs: The runs, one at a time: their view, questions and records.
         controls: The buttons, and the notice that says why no run was started.
         copy_button: The button that copies the call.
-        on_change: The switch that lets the tool run by itself.
-        tabs: The form and the views beside it.
-        checks: The button that saves the run on screen as a check.
+        on_change: The switch that runs the tool automatically.
+        tabs: The tabs: the form and the other views of the tool.
+        checks: The button that saves the displayed run as a check.
         examples: The named values of the form.
-        staleness: The notice that the tool or its class was defined again, with a button to reload
-            the tool.
+        staleness: The notice that the tool or its class was redefined, with a button to reload the
+            tool.
         lock: A lock that is held while a callback changes the panel.
-        sent_secrets: The secrets of earlier runs, by the keys of their records; `put_back_run` puts them back.
+        sent_secrets: The secrets of earlier runs, by the keys of the runs' records. `put_back_run`
+            puts them back into the form.
 
     Examples:
         >>> from toolbench import tool
@@ -90,20 +91,20 @@ class ToolPanel(LiveView):
         """Open *tool* with *arguments* in the form.
 
         Args:
-            tool: The tool; a name or a spec finds it as in `run_tool`.
-            arguments: The form's values at the start. Python objects, such as dates and models, are
-                shown as JSON if the tool makes the same action of it.
-            action: The action, if it was built from *arguments* already. The first run uses it
-                if the form still has these values.
+            tool: The tool, or a name or spec with which `run_tool` would find it.
+            arguments: The form's initial values. A Python object, such as a date or a model, is
+                shown as JSON if the tool builds the same action from that JSON.
+            action: The action, if the caller has already built it from *arguments*. The first run
+                uses this action if the form still has the same values.
             timeout: Seconds after which a run is cancelled.
             risk: The model's rating of the call, if any. For HIGH the user is asked before the run.
-            when_state: Called with the state of the run after each change of it, and with an empty
-                string after its end.
-            when_over: Called with the record of each run that has ended and is shown. If it is None,
-                the result is kept in the saved notebook.
+            when_state: Called with the run's state whenever the state changes, and with an empty
+                string after the run has ended.
+            when_over: Called with the record of each run that has ended and is shown. If None, the
+                result is kept in the saved notebook.
 
         Raises:
-            ToolNotFoundError: If there is no tool of that name.
+            ToolNotFoundError: If there is no tool with that name.
             TypeError: If *tool* is not a tool, a name or a spec.
         """
         tool = the_tool(tool)
@@ -115,7 +116,7 @@ class ToolPanel(LiveView):
         self._when_over = when_over
         # Made once
         self._tool_html: Html | None = None
-        # Those that the form hid, by the start of their run: in memory only, and nowhere shown
+        # Secrets that the form hid, by the key of their run: in memory only, and never shown
         self.sent_secrets: dict[tuple[str, int], SecretsByPath] = {}
         self.staleness = Staleness(self, parts)
         self.controls = controls = RunControls(parts, self._run_by_click, self.cancel)
@@ -145,7 +146,7 @@ class ToolPanel(LiveView):
 
     @property
     def result(self) -> Observation | None:
-        """The observation of the last run; None if there was no run, or if the run has not ended."""
+        """The observation of the last run; None if there was no run, or if it has not ended."""
         run = self.runs.latest
         if run is None:
             return None
@@ -177,9 +178,9 @@ class ToolPanel(LiveView):
         arguments: Mapping[str, Any] | None,
         action: Action | None = None,
     ) -> None:
-        """Make the form of *tool*, with *arguments*; enable Run if *tool* can run.
+        """Make a form for *tool*, filled with *arguments*, and enable Run if *tool* can run.
 
-        If *action* was built from *arguments* already, the first run uses it.
+        If *action* was already built from *arguments*, the first run uses it.
         """
         value = None
         self._built: tuple[dict[str, Any], Action] | None = None
@@ -196,17 +197,17 @@ class ToolPanel(LiveView):
         self.on_change.offer()
 
     def look(self) -> None:
-        """Say if the tool was defined again, and show the examples that its file has now."""
+        """Show whether the tool was redefined, and the examples that are now in its file."""
         self.staleness.check()
         self.examples.refresh()
 
     def renew_examples(self) -> None:
-        """Show in all open panels the examples that their files have now."""
+        """Show in all open panels the examples that are now in their files."""
         for panel in list(open_panels):
             panel.examples.refresh()
 
     def _edited(self, arguments: dict[str, Any]) -> None:
-        """After an edit of the form, renew what beside Run and the result depends on *arguments*."""
+        """Update the notices and results that depend on the form's *arguments*, after an edit."""
         self.controls.expect_click()
         if self.controls.is_refusing and self.form.errors:
             self._refuse()
@@ -216,15 +217,18 @@ class ToolPanel(LiveView):
         self.on_change.expect(PAUSE)
 
     def _add(self, widget: Any) -> None:
-        """Show *widget* in the row with Run, where the style sheet puts it.
+        """Show *widget* in the row with Run, where the style sheet places it.
 
-        It is the last child, because the page draws all children after a new one again: one that
-        had the focus would lose it.
+        It becomes the last child, because the page redraws all children after a new one, and a
+        redrawn widget loses the focus.
         """
         self._bar.children = (*self._bar.children, widget)
 
     def _head_html(self, remark: str = "") -> Html:
-        """Return the head with *remark*. If a model may get the tool, the head shows its tokens."""
+        """Return the panel's head, followed by *remark*.
+
+        If the tool may be given to models, the head shows how many tokens its definition costs.
+        """
         cost = ""
         try:
             if self.tool.is_for_models:
@@ -236,9 +240,9 @@ class ToolPanel(LiveView):
     # --- what was typed and sent before -------------------------------------------------
 
     def go_on(self, tool: ToolDefinition[Any, Any], form: SchemaForm) -> None:
-        """Fill the form with what was typed in *form*, the form of *tool*, which was defined again.
+        """Fill the form with what was typed in *form*, the form of *tool* before it was redefined.
 
-        What this panel's tool does not take any more is listed above the form.
+        Arguments that this panel's tool no longer takes are listed above the form.
         """
         typed, remark = kept(tool, form, self.tool)
         self.form.take_over(typed, form.json_draft)
@@ -248,8 +252,8 @@ class ToolPanel(LiveView):
     def resume(self, earlier: Any) -> bool:
         """Continue with what was typed in *earlier*, and show its last result.
 
-        *earlier* is what the cell showed before it ran again. Return False if that is not a panel of
-        this tool, or if this panel was filled or used already.
+        *earlier* is what the cell showed before it was run again. Return False if *earlier* is not
+        a panel of this tool, or if this panel has already been filled or used.
         """
         if not isinstance(earlier, ToolPanel) or self.runs.latest or not self.form.is_blank:
             return False
@@ -270,9 +274,9 @@ class ToolPanel(LiveView):
     def put_back_run(self, record: RunRecord) -> None:
         """Fill the form with the arguments of *record*, and open the tab with the form.
 
-        The record did not keep secrets. Those that were sent from this panel are put back, if their
-        fields hide them; else a secret that is typed in the form stays there. What is still missing
-        is named beside Run until the form is edited.
+        The record did not keep secrets. A secret that was sent from this panel is put back if its
+        field hides it. Otherwise a secret that is typed in the form stays. Arguments that are still
+        missing are named beside Run until the form is edited.
         """
         typed, hidden = self.form.value, self.form.masked
         secrets = self.sent_secrets.get(record.key, {})
@@ -290,14 +294,14 @@ class ToolPanel(LiveView):
             self.controls.refuse(words, fields, judged_elsewhere=False)
 
     def run_again(self, record: RunRecord) -> None:
-        """Fill the form with the arguments of *record*, and run them, as a click on Run does."""
+        """Fill the form with the arguments of *record*, and run the tool as a click on Run does."""
         self.put_back_run(record)
-        # Else what is missing is named beside Run
+        # Otherwise the missing arguments are named beside Run
         if not self.controls.is_refusing:
             self._run_by_click(unchecked=False)
 
     def edit(self, arguments: Mapping[str, Any]) -> None:
-        """Fill the form with *arguments*, and put the cursor into its first field."""
+        """Fill the form with *arguments*, and put the cursor in the first field."""
         self.put_back(arguments)
         self.form.focus()
 
@@ -312,14 +316,17 @@ class ToolPanel(LiveView):
     ) -> Run | None:
         """Start a run with the form's values, and return the run.
 
-        Return None if a run is active already, or if the form's values cannot be sent.
-        Under nbconvert, nbval and papermill nobody can answer: questions are declined unless they
-        were answered in advance.
+        Under nbconvert, nbval and papermill no user can answer, so questions are declined unless
+        they were answered in advance.
 
         Args:
             confirm: Ask for consent first if the policy requires it.
-            unchecked: Also send arguments that do not fit the schema, for a server to check.
+            unchecked: Send the arguments even if they do not fit the schema, and let the server
+                check them.
             timeout: Seconds after which the run is cancelled. By default, the panel's own limit.
+
+        Returns:
+            The run; None if a run is already active, or if the form's values cannot be sent.
         """
         asker: Asker = decline
         if can_ask_in_cell():
@@ -360,10 +367,10 @@ class ToolPanel(LiveView):
         self.runs.start(run, timeout or self._timeout, confirm=confirm)
 
     def run_by_itself(self) -> None:
-        """Run the tool with the form's values, as no user has asked to.
+        """Run the tool with the form's values although the user did not click Run.
 
-        Do nothing if these are not valid, or if their result is shown already. If the user has to be
-        asked, for consent or for a secret, only say so.
+        Do nothing if the values are not valid, or if their result is already shown. If the user
+        would have to be asked, for consent or for a secret, only show that Run is needed.
         """
         with self.lock:
             if self.form.errors or self.runs.report.is_of(self.form.value):
@@ -382,7 +389,7 @@ class ToolPanel(LiveView):
     def _new_run(self, asker: Asker, *, unchecked: bool) -> Run | None:
         """Return a run of the form's values. If no run is possible, show why and return None.
 
-        The action is made from the values only here, once for each run.
+        The action is built from the values only here, once for each run.
         """
         if self.tool.executor is None:
             self._refuse("This tool has no executor: nothing to run.")
@@ -409,7 +416,8 @@ class ToolPanel(LiveView):
         )
         run.unchecked = unchecked
         if self.tool.is_in_development:
-            # The newest source may take other arguments: the run looks for it, and then at them
+            # The newest source may take other arguments: the run finds that source, then checks
+            # them
             return run
         try:
             run.build()
@@ -420,7 +428,7 @@ class ToolPanel(LiveView):
         return run
 
     def _refuse(self, reason: str = "") -> None:
-        """Show *reason* beside Run, or the number of fields to fix before a run."""
+        """Show *reason* beside Run, or else how many fields must be fixed before a run."""
         fields = self.form.wrong_fields()
         is_foreign = self.tool.source != ToolDefinition.source
         self.controls.refuse(
@@ -448,7 +456,7 @@ class ToolPanel(LiveView):
     def _over(self, run: Run) -> None:
         """Show the problems of the ended *run* in the form, and keep its result."""
         if self.tool.is_in_development:
-            # Its server may be of newer source now; the problems are those of the new form
+            # Its server may now run newer source, and then the problems belong to the new form
             self.staleness.check()
         if run.problems:
             self.form.show_problems(list(run.problems))
@@ -495,9 +503,9 @@ class ToolPanel(LiveView):
 
 
 def _limits_html(tool: ToolDefinition[Any, Any]) -> Html:
-    """Return a sentence about what a run of *tool* cannot do without threads.
+    """Return a sentence that says what a run of *tool* cannot do without threads.
 
-    Return an empty text if this Python has threads, or if *tool* is async.
+    Return an empty string if this Python has threads, or if *tool* is async.
     """
     if have_threads() or tool.is_async:
         return Html("")
@@ -509,9 +517,9 @@ def _limits_html(tool: ToolDefinition[Any, Any]) -> Html:
 
 
 def _as_json(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *arguments* with JSON in place of objects, as far as *tool* makes the same action of it.
+    """Return *arguments* with JSON instead of objects, if *tool* then builds the same action.
 
-    A form has fields for JSON only: it can neither show nor change another object.
+    A form has fields for JSON only, so it can neither show nor change other objects.
     """
     values = dict(arguments)
     objects = [name for name, value in values.items() if not is_json(value)]

@@ -1,4 +1,4 @@
-"""The notice that a panel's tool or its class was defined again, and a button to show the new tool."""
+"""The notice that a panel's tool or its class was redefined, with a button to load the new tool."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,8 @@ _GONE = "The server does not list this tool any more."
 class Staleness:
     """The notice that a panel shows an old definition of its tool.
 
-    It has a button to reload the tool, if there is a new one, or else says how to make one.
+    If there is a new definition, the notice has a button that loads it. Otherwise the notice says
+    how to make one.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -40,9 +41,9 @@ class Staleness:
         self._message = ""
 
     def check(self) -> bool:
-        """If the tool or its class was defined again, say so, and what the person can do.
+        """Show a notice if the tool or its class was redefined, and what the user can do about it.
 
-        Return False, which ends a watch of the ticker.
+        Return False, so that the ticker stops calling this method.
         """
         panel = self._panel
         with panel.lock:
@@ -70,9 +71,9 @@ class Staleness:
         self.notice.children = ()
 
     def reload(self) -> None:
-        """Switch to the latest definition of the tool and keep what was typed into the form.
+        """Switch to the latest definition of the tool, and keep what was typed into the form.
 
-        What the new definition does not take any more is left out, and listed above the form.
+        Arguments that the new definition no longer takes are left out, and listed above the form.
         """
         panel = self._panel
         with panel.lock:
@@ -80,13 +81,13 @@ class Staleness:
             panel.show(tool.latest())
             panel.go_on(tool, old)
             self._outdate_result()
-            # Last: who sees it go may type at once, into the new form
+            # Last: a user who sees the notice disappear may type into the new form at once
             self._clear()
             old.close()
             panel.on_change.expect()
 
     def _outdate_result(self) -> None:
-        """Say that the result is of an earlier tool, unless the new tool's own run gives it."""
+        """Mark the result as one of the earlier code, unless a run of the new tool produces it."""
         tool, report = self._panel.tool, self._panel.runs.report
         # The run that has started the server again may go on
         is_new = tool.is_in_development and report.is_going_on
@@ -95,7 +96,7 @@ class Staleness:
 
 
 def _news(tool: ToolDefinition[Any, Any]) -> str:
-    """Return what a person must know of *tool*, in a sentence; empty if it is the newest."""
+    """Return a sentence that says how *tool* is out of date; empty if it is the newest."""
     if not tool.is_listed:
         return _GONE
     advice, newest = remake_advice(tool), tool.latest()
@@ -111,14 +112,15 @@ def _news(tool: ToolDefinition[Any, Any]) -> str:
 def kept(
     old: ToolDefinition[Any, Any], form: SchemaForm, new: ToolDefinition[Any, Any]
 ) -> tuple[dict[str, Any], Html]:
-    """Return what was typed in *form*, for the form of *new*, and a notice with what is left out.
+    """Return what was typed in *form* that the form of *new* can take, and a notice about the rest.
 
-    Left out is what *new* does not take any more, and a secret that would be shown in the new form.
+    Values for arguments that *new* no longer takes are left out. So are secrets that the new form
+    would show.
 
     Args:
         old: The tool of *form*.
         form: The form; it may be closed.
-        new: The tool for whose form it is.
+        new: The tool whose form will get the values.
     """
     typed = form.typed
     entered = as_read(typed)
@@ -137,9 +139,9 @@ def kept(
 def with_secrets(
     tool: ToolDefinition[Any, Any], record: RunRecord, secrets: SecretsByPath
 ) -> dict[str, Any]:
-    """Return the arguments of *record* with its *secrets*, except where a form of *tool* would show one.
+    """Return the arguments of *record* with those *secrets* that a form of *tool* would hide.
 
-    *tool* may be defined again since.
+    *tool* may have been redefined after the run.
     """
     arguments = dict(record.arguments)
     if not secrets:
@@ -153,7 +155,7 @@ def with_secrets(
 
 
 def _is_revealed(hidden: Any, masked: Any) -> bool:
-    """Tell whether a part that has a mark in *hidden* has none in *masked*, a copy of the same value."""
+    """Tell whether *masked* shows a value that *hidden* masks. Both are copies of one value."""
     if MARK in (hidden, masked):
         return bool(masked != MARK)
     if isinstance(hidden, dict) and isinstance(masked, dict):
@@ -168,9 +170,9 @@ def dropped(
     new: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
 ) -> list[str]:
-    """Return the names in *arguments* that *old* knows, but that *new* does not know and refuses.
+    """Return the names in *arguments* that *old* accepts and that *new* neither has nor accepts.
 
-    A name that *old* does not know is not returned, because a person entered it on purpose.
+    A name that *old* does not have is not returned, because the user entered it on purpose.
     """
     lost = set(old.input_node.names) - set(new.input_node.names)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}
@@ -178,7 +180,7 @@ def dropped(
 
 
 def dropped_html(names: Sequence[str], masked: Mapping[str, Any]) -> Html:
-    """Return a notice with the arguments that were left out and their *masked* values."""
+    """Return a notice that lists the arguments that were left out, with their *masked* values."""
     if not names:
         return Html("")
     which = ", ".join(repr(name) for name in names)

@@ -1,4 +1,4 @@
-"""What a panel shows of a run: its state, its progress, what it prints, and its result."""
+"""The view of a run in a panel: its state, its progress, its output and its result."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -74,26 +74,26 @@ class RunResult:
 
     Attributes:
         run: The run.
-        html: The result; None until it is prepared.
+        html: The result as HTML; None until `prepare` has made it.
         is_more: Whether a part of the output or the result was left out.
-        is_old: Whether the tool was defined again after the run.
-        is_of_others: Whether the form has other arguments now than those of the run.
+        is_old: Whether the tool was redefined after the run began.
+        is_of_others: Whether the form's arguments have changed since the run.
         earlier: The last run of the tool's earlier code, to compare with; None if there is none.
-        comparison: What differs from *earlier*, as HTML; empty until it is prepared.
+        comparison: The differences from *earlier* as HTML; empty until `prepare` has made it.
     """
 
     def __init__(self, run: Run, earlier: Run | None = None) -> None:
-        """Expect the result of *run*."""
+        """Expect the result of *run*, to be compared with that of *earlier*."""
         self.run, self.earlier = run, earlier
         self.comparison = Html("")
         self.html: Html | None = None
         self.is_more = self.is_old = self.is_of_others = False
 
     def prepare(self) -> None:
-        """Make the HTML, after the end of the run.
+        """Make the HTML of the result and of the comparison, after the run has ended.
 
-        The tool's own `visualize` is called here, in the thread of the run, so a slow
-        `visualize` does not block other work. If it fails, a notice is shown instead of the result.
+        The tool's own `visualize` is called here, in the thread of the run, so a slow `visualize`
+        does not block other work. If it fails, a notice is shown instead of the result.
         """
         try:
             html = _result_html(self.run, LIMIT)
@@ -144,7 +144,7 @@ class RunReport:
         self.widget = parts.column(self._result, kind="toolbench-report")
 
     def _arrange(self) -> None:
-        """Show the parts that are made, in their order."""
+        """Show the existing parts in their order."""
         children = []
         if self._about is not None:
             children.append(self._about)
@@ -172,10 +172,13 @@ class RunReport:
         return self._latest is not None and self._latest.html is not None
 
     def expect(self, run: Run) -> RunResult:
-        """Let `show` show *run* from now on; the earlier run is seen until then.
+        """Make `show` display *run* from now on. Until its first call the earlier run stays.
 
-        Return the result to prepare when *run* has ended. It is compared with the last result of the
-        tool's earlier code, as are those of the runs after it.
+        The result is compared with the last result of the tool's earlier code. The results of later
+        runs are compared with that same result.
+
+        Returns:
+            The result of *run*, whose `prepare` the caller calls when the run has ended.
         """
         before, earlier = self._latest, None
         if before is not None:
@@ -186,7 +189,7 @@ class RunReport:
         return self._latest
 
     def is_of(self, arguments: dict[str, Any]) -> bool:
-        """Tell whether what is shown is of the tool's present code and of *arguments*."""
+        """Tell whether the displayed result is that of the present code and of *arguments*."""
         latest = self._latest
         if latest is None or latest.is_old:
             return False
@@ -194,18 +197,21 @@ class RunReport:
 
     @property
     def is_going_on(self) -> bool:
-        """Whether the shown run goes on, perhaps one of an earlier panel."""
+        """Whether the displayed run is active. It may be a run of an earlier panel."""
         run = self.run
         return run is not None and run.is_going_on
 
     def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
-        """Let `show` show the run of *earlier*; it is of the earlier code if it is not a run of *tool*."""
+        """Make `show` display the run of *earlier*.
+
+        Mark it as outdated if it is not one of *tool*.
+        """
         latest = self._latest = earlier._latest
         if latest is not None and latest.run.tool is not tool:
             self.outdate()
 
     def begin(self) -> None:
-        """Remove the result of the earlier run, and show that the run goes on."""
+        """Remove the result of the earlier run, and show that the new run is active."""
         if self._log is not None:
             self._log.clear()
         put(self._result, Html(""))
@@ -218,8 +224,8 @@ class RunReport:
     def show(self, *, over: bool) -> None:
         """Update the view of the run, sending only changes.
 
-        With *over*, show that it has ended, and the result that is prepared. Until then it is shown
-        as going on.
+        With *over*, show that the run has ended, and its prepared result. Otherwise show the run as
+        active.
         """
         latest = self._latest
         if latest is None:
@@ -246,7 +252,7 @@ class RunReport:
             put(self._result, result.html)
             self._offer_more(is_more=result.is_more)
             self._offer_links(result.run)
-            # An outdated one is no longer the newest, which was compared
+            # An outdated result is no longer the newest one, with which it was compared
             if not result.is_old:
                 self._compare(result.comparison)
         elif result.run.control.is_given_up:
@@ -290,7 +296,7 @@ class RunReport:
             self._offer_more(is_more=False)
 
     def _offer_links(self, run: Run) -> None:
-        """Show a button for each resource to which the result has a link (only a server's tool)."""
+        """Show a button for each resource that the result of a server's tool links to."""
         if self._links is not None:
             self._links.clear()
         if not getattr(run.outcome, "links", None):
@@ -317,14 +323,14 @@ class RunReport:
             put(self._comparison, comparison)
 
     def close(self) -> None:
-        """Ignore a linked resource that is still being read."""
+        """Stop waiting for a linked resource that is still being read."""
         if self._links is not None:
             self._links.leave()
 
     # --- what a person must know of the result ----------------------------------------
 
     def outdate(self) -> None:
-        """Mark the shown run, if there is one, as a run of the tool's earlier code."""
+        """Mark the displayed run, if there is one, as a run of the tool's earlier code."""
         if self._latest is not None:
             self._latest.is_old = True
             self._renew_remarks(self._latest)
@@ -335,7 +341,7 @@ class RunReport:
         put(self._clock, _clock_html(result, over=self._is_over))
 
     def _show_age(self, result: RunResult) -> None:
-        """Show *result* grey, below a line that says so, if it is of the tool's earlier code."""
+        """If *result* comes from the tool's earlier code, show it in grey, below a line that says so."""
         about = Html("")
         if result.is_old:
             about = _ABOUT
@@ -348,7 +354,7 @@ class RunReport:
             mark(part, _EARLIER, is_marked=result.is_old)
 
     def compare(self, arguments: dict[str, Any]) -> None:
-        """Say whether the form's *arguments* differ from the arguments of the shown run."""
+        """Show beside the time whether *arguments*, the form's, differ from those of the run."""
         with self._lock:
             latest = self._latest
             if latest is not None:
@@ -362,7 +368,7 @@ class RunReport:
 
 
 def _clock_html(result: RunResult, *, over: bool) -> Html:
-    """Return how long the run of *result* goes on or took, and what a person must know of it."""
+    """Return how long the run of *result* has taken, and remarks on the result."""
     run = result.run
     if over or run.done.is_set():
         words = _words_of_end(run)
@@ -379,7 +385,7 @@ def _clock_html(result: RunResult, *, over: bool) -> Html:
 
 
 def _words_of_end(run: Run) -> list[str]:
-    """Return how long *run*, which has ended, took, and who or what ended it."""
+    """Return how long *run*, which has ended, took, and what stopped it."""
     words = [time_taken(run.seconds, run.dialogue.seconds)]
     if run.state == "denied":
         words.append(run.decision)
@@ -390,7 +396,10 @@ def _words_of_end(run: Run) -> list[str]:
 
 
 def _state_html(run: Run, *, over: bool) -> Html:
-    """Return the state of *run*, with its number: a screen reader reads the same state again."""
+    """Return the state of *run* as HTML.
+
+    The HTML contains the run's number, so that a screen reader announces an equal state again.
+    """
     state = run.state
     if state in ENDED and not over:
         state = "running"
@@ -405,7 +414,7 @@ def _state_html(run: Run, *, over: bool) -> Html:
 def state_badge(state: str, outcome: Observation) -> Html:
     """Return *state* as a badge; empty for a run that has not begun.
 
-    *outcome* is the result of the run, empty before its end.
+    *outcome* is the result of the run; it is empty until the run has ended.
     """
     if not state_words(state):
         return Html("")
@@ -423,7 +432,7 @@ def _result_html(run: Run, limit: int) -> Html:
 
 
 def _is_result(run: Run) -> bool:
-    """Tell whether *run* came to its own end."""
+    """Tell whether *run* ended normally or with an error of its own, and was not stopped."""
     return run.state in ("ok", "error")
 
 
@@ -435,7 +444,7 @@ def _is_more(run: Run) -> bool:
 
 
 def _details(run: Run) -> str:
-    """Return the traceback, which a click opens; empty if there is none. No model gets it."""
+    """Return the traceback, folded; empty if there is none. No model sees it."""
     if not run.traceback:
         return ""
     return (
@@ -445,7 +454,10 @@ def _details(run: Run) -> str:
 
 
 class LogView:
-    """A view of an output, in pieces that each fill about a screen. Only the last piece is sent again."""
+    """A view of an output, split into pieces of about one screen.
+
+    While the output grows, only the last piece is sent again.
+    """
 
     def __init__(self, parts: Parts) -> None:
         """Make an empty view."""
@@ -470,7 +482,8 @@ class LogView:
         Args:
             output: The output so far.
             over: Whether the output is complete.
-            limit: The maximum number of characters of the rest (see `divided`) to show.
+            limit: The maximum number of characters to show of the output after the pieces (see
+                `divided`).
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -490,7 +503,11 @@ class LogView:
             self._lines.children = self._widgets
 
     def _put(self, index: int, piece: Piece, *, is_other: bool) -> None:
-        """Show *piece*; one that is shown already only if the limit *is_other* than before."""
+        """Show *piece* at *index*.
+
+        A piece that is already shown is drawn again only if the limit of characters has changed
+        (*is_other*).
+        """
         if index == len(self._pieces):
             self._pieces.append(piece)
             # So that the keyboard can scroll
@@ -503,15 +520,15 @@ class LogView:
     def _drop_beyond(self, count: int) -> None:
         """Remove all pieces except the first *count*.
 
-        The number of pieces can become smaller: if an output has too much HTML, a
-        display that is updated is shown as text.
+        The number of pieces can decrease: if an output contains too much HTML, a display that is
+        updated is shown as text.
         """
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Return two things: pieces of whole lines from *chunks*, and the rest after `LIVE` characters.
+    """Split *chunks* into pieces of whole lines, and the rest after the first `LIVE` characters.
 
     A complete piece does not change when more output follows.
     """

@@ -1,4 +1,4 @@
-"""The runs of a panel, one after another: the buttons that start and stop them, their questions."""
+"""The runs of a panel, one after another: their buttons, their questions and their records."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -57,8 +57,8 @@ class RunControls:
 
         Args:
             parts: The factory of the widgets.
-            start: A function that starts a run and returns whether the run began. The function
-                gets True if the server must check the arguments, and False if the form must.
+            start: A function that starts a run and returns whether the run began. It is called with
+                True if the server checks the arguments, and with False if the form checks them.
             cancel: A function that cancels the run.
         """
         self._parts, self._start = parts, start
@@ -90,7 +90,7 @@ class RunControls:
 
         Args:
             reason: The reason, without a full stop.
-            fields: The fields to fix; each becomes a link.
+            fields: The fields to fix. The first few become links.
             judged_elsewhere: Whether a server can check the arguments. If so, show a button
                 to send the arguments anyway.
         """
@@ -127,9 +127,10 @@ class RunControls:
         self._refused = None
 
     def expect_click(self) -> None:
-        """Let the next click start a run, even if it comes soon after the click before.
+        """Let the next click start a run, even if it follows the last click quickly.
 
-        After a person has answered a question or edited a field, a quick click is not a double click.
+        After the user has answered a question or edited a field, a quick click is not a double
+        click.
         """
         self._begun = -QUIET
 
@@ -148,7 +149,7 @@ class PanelRuns:
     """The runs of one panel, one at a time.
 
     Attributes:
-        latest: The active run, or the last run; None if there was no run.
+        latest: The active run, or else the last run; None if there was no run.
         report: The view of the latest run.
         question: The box that shows the questions of the latest run.
         is_closed: Whether `close` was called.
@@ -170,10 +171,10 @@ class PanelRuns:
             lock: A lock that is held while the view changes.
             controls: The buttons, which change when a run begins or ends.
             add: A function that shows a new widget beside the buttons.
-            when_over: A function that is called with each ended run, after it is shown; its errors
-                are logged.
-            when_state: A function that is called with the state of the active run after it has
-                changed, and with an empty text after the run has ended.
+            when_over: A function that is called with each run that has ended, after the run is
+                shown. Its errors are logged.
+            when_state: A function that is called with the state of the active run whenever the
+                state changes, and with an empty string after the run has ended.
         """
         self._lock, self._controls = lock, controls
         self._when_over, self._when_state = when_over, when_state
@@ -198,7 +199,7 @@ class PanelRuns:
 
     @property
     def shown_record(self) -> RunRecord | None:
-        """The record of the run on screen; None before its end, or if it was sent unchecked."""
+        """The record of the displayed run; None if it is active, or if it was sent unchecked."""
         run = self.report.run
         if run is None or not run.done.is_set() or run.unchecked:
             return None
@@ -211,7 +212,7 @@ class PanelRuns:
         return run is not None and run.is_going_on
 
     def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
-        """Start *run* and show it; a run that ends at once is shown only when it has ended.
+        """Start *run* and show it. If it ends within `SWIFT` seconds, only its end is shown.
 
         Args:
             run: The run.
@@ -238,18 +239,20 @@ class PanelRuns:
             ticker.look_now()
 
     def _show_at_once(self, result: RunResult, _: Run) -> None:
-        """Prepare *result*, and start the next tick now, which shows it.
+        """Prepare *result*, and run the ticker now, which shows the result.
 
-        The thread of its run calls this. A run that did not stop may end after the next run.
+        The thread of the run calls this. A run that ignored its cancellation may end after the next
+        run.
         """
         result.prepare()
         self._news.set()
         ticker.look_now()
 
     def refresh(self) -> bool:
-        """Update the view of the run. Return whether the run goes on and needs more updates.
+        """Update the view of the run. Return whether the run is active and needs more updates.
 
-        Run is enabled before the page says that the run is over: a person may answer at once.
+        Run is enabled before the page shows that the run is over, because a user may press it at
+        once.
         """
         with self._lock:
             run = self.latest
@@ -277,8 +280,11 @@ class PanelRuns:
             self._when_state(state)
 
     def _end(self, run: Run) -> None:
-        """Call `when_over` with *run*. An error is logged, because the run itself is over."""
-        # Who keeps a run does not keep its panel
+        """Call `when_over` with *run*.
+
+        An error of the function is logged, not raised, because the run itself is over.
+        """
+        # A reference to a run must not keep its panel alive
         run.dialogue.asker = decline
         try:
             self._when_over(run)
@@ -286,14 +292,14 @@ class PanelRuns:
             _log.exception("What follows a run of %s failed.", run.tool.name)
 
     def cancel(self) -> None:
-        """Cancel the shown run, if it is active."""
+        """Cancel the displayed run, if it is active."""
         if self.report.run is not None:
             stop(self.report.run)
 
     # --- questions --------------------------------------------------------------------
 
     def ask(self, question: Question) -> Answer:
-        """Show *question* of the run, and return the answer of a person."""
+        """Show *question* of the run, and return the user's answer."""
         self._news.set()
         run = self.latest
         if run is None:
@@ -306,8 +312,7 @@ class PanelRuns:
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
         """Ask for consent if the policy requires it, then call *go*, which starts *run*.
 
-        This is for a Python without threads, where the run itself cannot wait for the
-        consent.
+        This is for a Python without threads, in which the run cannot wait for consent itself.
         """
         is_asked = run.dialogue.asker is not decline
         run.dialogue.asker = already_answered(decline(Question("", {})))
@@ -332,14 +337,16 @@ class PanelRuns:
     # --- the run of an earlier panel --------------------------------------------------
 
     def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
-        """Show the run of *earlier*, if there is one, until the first run of this panel.
+        """Show the run of *earlier*, if there is one, until this panel starts its first run.
 
-        If it goes on, it can be cancelled here; it does not keep this panel from its own runs. If it
-        waits for an answer, it is cancelled: its question was in the earlier panel.
+        If that run is active, it can be cancelled here, and it does not prevent runs of this panel.
+        If it is waiting for an answer, it is cancelled, because its question was in the earlier
+        panel.
 
         Args:
             earlier: The view of an earlier panel.
-            tool: The tool of this panel; a run of another one is of the earlier code.
+            tool: The tool of this panel. A run of another tool is marked as one of the earlier
+                code.
         """
         run = earlier.run
         if run is not None:
@@ -348,7 +355,7 @@ class PanelRuns:
                 ticker.watch(partial(self._follow, run))
 
     def _follow(self, run: Run) -> bool:
-        """Update the view of *run*, which `recall` shows. Return whether it needs more updates."""
+        """Update the view of *run*, which `recall` has shown. Return whether to update it again."""
         with self._lock:
             if self.report.run is not run or self.is_closed:
                 return False

@@ -1,7 +1,7 @@
 """The list of earlier runs: filter it, open a run, run it again, load its arguments, compare two.
 
-With our JavaScript module (`frontend/src/runs.ts`) the runs are a table, in which two can be marked to
-compare them. Without the module, the user chooses a run from a list.
+With our JavaScript module (`frontend/src/runs.ts`) the runs are a table in which two can be marked
+for comparison. Without the module, the user chooses a run from a list.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,9 +34,10 @@ _DIFFERENCES = 5_000
 
 
 class Runs(w.VBox):
-    """What the page draws of the runs.
+    """The widget that draws the runs on the page.
 
-    The page sends the key of the run that is picked (`picked`), or to be compared (`compare`).
+    The page sends the key of the run that the user opens (`picked`) or marks for comparison
+    (`compare`).
     """
 
     rows: Any = List().tag(sync=True)
@@ -52,7 +53,7 @@ class Runs(w.VBox):
 
 
 class RunList:
-    """A list of runs with a filter, and below it the run that is picked, or how two runs differ."""
+    """A list of runs with a filter. Below it is the opened run, or a comparison of two runs."""
 
     def __init__(
         self,
@@ -67,17 +68,18 @@ class RunList:
         words: str = "",
         has_tools: bool = False,
     ) -> None:
-        """List runs; `refresh` shows them first.
+        """Make the list. It stays empty until `refresh` is called.
 
         Args:
             parts: The factory of the widgets.
             lock: A reentrant lock: any thread may call the callbacks.
-            runs: Returns the records, the oldest first.
+            runs: Returns the records, oldest first.
             load: Puts the arguments of a record into a form.
             run_again: Runs a record again.
-            save: Saves the arguments of a record as an example; None if there is no place for that.
-            check: Saves a record as a check; None as above.
-            words: The filter at first.
+            save: Saves the arguments of a record as an example; None if the list has no such
+                button.
+            check: Saves a record as a check; None if the list has no such button.
+            words: The initial text of the filter.
             has_tools: Whether the runs are of several tools.
         """
         self._lock, self._all = lock, runs
@@ -115,13 +117,16 @@ class RunList:
     # --- the list ---------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Show the runs there are now, and open the newest."""
+        """Show all present runs, and open the newest."""
         with self._lock:
             self._table.compared, self._is_chosen = [], False
             self._fill("")
 
     def follow(self) -> None:
-        """Show the runs there are now. A run that the user has chosen stays open; else the newest is."""
+        """Show all present runs.
+
+        A run that the user has chosen stays open. Otherwise the newest one opens.
+        """
         with self._lock:
             picked = ""
             if self._is_chosen:
@@ -129,7 +134,10 @@ class RunList:
             self._fill(picked)
 
     def _fill(self, picked: str) -> None:
-        """List the runs that the filter finds, and open the one with the key *picked*, or the newest."""
+        """List the runs that match the filter, and open the one with the key *picked*.
+
+        If none has that key, open the newest.
+        """
         records = self._all()
         found = rows_of(records, self._filter.matches)
         self._rows = list(islice(found, MAX_RUNS))
@@ -171,7 +179,7 @@ class RunList:
                 self._chosen()
 
     def compare(self, key: str) -> None:
-        """Compare the run with *key* with another one that is marked, or mark it no more."""
+        """Mark the run with *key* for comparison, or unmark it. Two marked runs are compared."""
         with self._lock:
             marked = [other for other in self._table.compared if other != key]
             if len(marked) == len(self._table.compared):
@@ -200,7 +208,7 @@ class RunList:
 
     @property
     def record(self) -> RunRecord | None:
-        """The record of the run that is picked; None if there is none."""
+        """The record of the opened run; None if no run is open."""
         return self._record_of(self._table.picked)
 
     def _record_of(self, key: str) -> RunRecord | None:
@@ -212,7 +220,7 @@ class RunList:
     # --- below the list -----------------------------------------------------------------
 
     def say(self, words: str) -> None:
-        """Say beside the buttons why nothing was done."""
+        """Show *words* beside the buttons, to say why nothing was done."""
         put(self._hint, Html(f'<span class="toolbench-wrong">{escape(words)}</span>'))
 
     def _show(self, *, is_any: bool) -> None:
@@ -236,10 +244,10 @@ class RunList:
 
 
 def _sent(rows: Sequence[RunRow]) -> tuple[list[list[Any]], list[str]]:
-    """Return *rows* and their pictures for `Runs`.
+    """Return *rows* and their pictures in the form that `Runs` takes.
 
-    A row has: key, number, start, tool, state and its colour, duration, arguments, result, and the
-    place of its picture, or -1.
+    Each row becomes a list: key, number, start, tool, state, colour of the state, duration,
+    arguments, result, and the index of its picture (-1 if it has none).
     """
     pictures = list[str]()
     room, sent = _PICTURES, []
@@ -273,7 +281,7 @@ def _label(row: RunRow) -> str:
 
 
 def record_html(record: RunRecord) -> Html:
-    """Return a run whole: its arguments, its answers and its result."""
+    """Return a whole run as HTML: its arguments, its answers and its result."""
     when = f"{record.started.astimezone():%H:%M:%S}"
     remark = " · ".join(filter(None, (when, record.source, record.decision)))
     return call_html(
@@ -286,12 +294,12 @@ def record_html(record: RunRecord) -> Html:
 
 
 def compared_html(first: RunRecord, second: RunRecord) -> Html:
-    """Return what differs between the arguments and the results of two runs, the earlier one first."""
+    """Return the differences of two runs' arguments and results, the earlier run first."""
     earlier, later = sorted((first, second), key=lambda record: record.started)
     asked = differences(dict(earlier.arguments), dict(later.arguments))
     before, after = value_of(earlier.observation), value_of(later.observation)
     if isinstance(before, str) != isinstance(after, str):
-        # JSON that is cut off, as a long one is kept, is a string: beside an object all of it differs
+        # Long JSON is kept cut off, as a string; compared with an object, all of it would differ
         before, after = earlier.observation.text, later.observation.text
     given = differences(before, after)
     title = f"{_state_of(earlier)} → {_state_of(later)}"

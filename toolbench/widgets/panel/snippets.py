@@ -1,4 +1,4 @@
-"""Write a call as text to copy: as Python, as a cell, as a test, or in a provider's format."""
+"""A call as text to copy: as Python, as a cell, as a test, or in a provider's format."""
 
 import re
 import shlex
@@ -44,9 +44,9 @@ class Handle:
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a call of *tool* with *arguments* as Python, for the notebook that shows the tool.
+    """Return Python code that calls *tool* with *arguments* in the notebook that shows the tool.
 
-    A server's tool is called by its address: its name may be the name of another tool by now.
+    A server's tool is called by its address, because its name may belong to another tool by now.
     """
     name = str(ToolAddress.of(tool))
     handle = _in_this_notebook(tool) or Handle(repr(name))
@@ -57,19 +57,19 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 
 
 def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return a call of *tool* with *arguments* as a cell with the magic `%%tool`.
+    """Return a cell with the magic `%%tool` that calls *tool* with *arguments*.
 
-    A server's tool has its address there, as in `as_python`.
+    A server's tool is named by its address, as in `as_python`.
     """
     body = dumps(dict(arguments), indent=2, ensure_ascii=False)
     return f"%%tool {shlex.quote(str(ToolAddress.of(tool)))}\n{body}"
 
 
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: RunRecord | None = None) -> str:
-    """Return a pytest test of a call of *tool* with *arguments*.
+    """Return a pytest test that calls *tool* with *arguments*.
 
-    It is the equivalent of a check: it expects the result of *seen*, the record of such a call, and
-    gives its answers; without that, that the call succeeds without a warning.
+    If *seen*, the record of such a call, is given, the test expects its result and gives the same
+    answers to questions. Otherwise the test expects that the call succeeds without a warning.
     """
     handle, presets, names = _in_a_file(tool), list[Any](), ["run_tool"]
     if seen is not None:
@@ -91,7 +91,10 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: RunRecord | Non
 
 
 def _expectation(tool: AnyTool, seen: RunRecord | None) -> Iterator[str]:
-    """Yield the lines that expect the result of *seen*, or a success; they say what is left out."""
+    """Yield the lines that expect the result of *seen*, or success.
+
+    A comment among the lines says what is left out.
+    """
     from toolbench.checks.check import Check  # noqa: PLC0415 - it brings MCP
 
     check, expect = Check(tool.name, str(ToolAddress.of(tool))), dict[str, Any]()
@@ -126,7 +129,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:
-    """Return the code with which a cell gets *tool*; None if it has to be called by its name."""
+    """Return the code with which a cell gets *tool*; None if the cell needs its address."""
     for name, value in _variables(_MAIN):
         if value is tool:
             return Handle(name)
@@ -136,7 +139,7 @@ def _in_this_notebook(tool: AnyTool) -> Handle | None:
 
 
 def _name_in(client: Any, tool: AnyTool) -> str:
-    """Return the present name of *tool* in *client*; empty if the client does not have the tool."""
+    """Return the current name of *tool* in *client*; empty if the client does not have the tool."""
     session, address = getattr(tool.executor, "client", None), ToolAddress.of(tool)
     if session is None or client.servers.get(address.server) is not session:
         return ""

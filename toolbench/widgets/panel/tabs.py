@@ -1,6 +1,6 @@
-"""The tabs of a panel: the form, its JSON, and views that are made when their tab is opened.
+"""The tabs of a panel: the form, its JSON, and views that are made when their tab is first opened.
 
-The views are the tool in providers' formats, the call as code, and the earlier runs.
+These views show the tool in providers' formats, the call as code, and the earlier runs.
 """
 
 from abc import ABC, abstractmethod
@@ -57,20 +57,20 @@ class PanelTabs:
         self.widget.observe(lambda _: self._open(), "selected_index")
 
     def renew(self) -> None:
-        """Show the panel's new form; the other tabs are made again when they are opened."""
+        """Show the panel's new form. The other tabs are made again when they are next opened."""
         self.close()
         earlier, *others = self.widget.children
         secrets, self._secrets = self._secrets, None
         for tab in others:
             tab.children = ()
         self.widget.children = [self._form(), *others]
-        # The box around the earlier form, if it had secrets: the form is not of the panel's parts
+        # Drop the box around the earlier form, if it had secrets; the form has its own parts
         self._parts.drop([earlier, secrets])
         self.update_titles()
         self.to_form()
 
     def _form(self) -> Any:
-        """Return the content of the first tab: the form, and where each secret is filled in from."""
+        """Return the content of the first tab: the form, and the source of each secret."""
         if not self._panel.tool.secrets:
             return self._panel.form.widget
         self._secrets = self._parts.html()
@@ -78,7 +78,7 @@ class PanelTabs:
         return self._parts.column(self._panel.form.widget, self._secrets)
 
     def update_secrets(self) -> None:
-        """Look again where the secrets are: the user may have been asked."""
+        """Show again where each secret comes from: the user may have been asked for one."""
         if self._secrets is not None:
             self._secrets.value = secrets_html(self._panel.tool)
 
@@ -93,18 +93,18 @@ class PanelTabs:
 
     @property
     def is_at_call(self) -> bool:
-        """Whether the open tab shows the call, as a form or as JSON."""
+        """Whether the open tab shows the arguments of the call, as a form or as JSON."""
         return self._title in _CALL
 
     def _titles(self) -> tuple[str, ...]:
-        """Return the titles, with the number of runs in the title of History."""
+        """Return the titles of the tabs. The title of History has the number of runs."""
         runs = len(history().of(self._panel.tool))
         if not runs:
             return TABS
         return (*TABS[:-1], f"{TABS[-1]} ({runs:,})")
 
     def update_titles(self) -> None:
-        """Count the runs in the title of History again."""
+        """Update the number of runs in the title of History."""
         titles = self._titles()
         if self.widget.titles != titles:
             self.widget.titles = titles
@@ -131,7 +131,10 @@ class PanelTabs:
                 self._stop_following = history().observe(self._panel.tool, follow)
 
     def _show_runs(self) -> bool:
-        """Update the tab History, if it is open. Return False, which ends a watch of the ticker."""
+        """Update the tab History, if it is open.
+
+        Return False, so that the ticker stops calling this method.
+        """
         with self._panel.lock:
             view = self._views.get(self._title)
             if isinstance(view, HistoryView):
@@ -148,7 +151,7 @@ class PanelTabs:
 
 
 def secrets_html(tool: ToolDefinition[Any, Any]) -> Html:
-    """Return a line for each secret of *tool* that says where it is filled in from, never its value."""
+    """Return a line for each secret of *tool* that says where it comes from, never its value."""
     lines = ""
     for name, secret in tool.secrets.items():
         line = f"<code>{escape(name)}</code>: {escape(place_of_secret(secret))}"
@@ -178,7 +181,7 @@ class View(ABC):
 
 
 class SchemaView(View):
-    """The tool in the format of a provider, and how the tool was changed for this format."""
+    """The tool in the format of a provider, and the changes that this format requires."""
 
     def __init__(self, panel: "ToolPanel") -> None:
         """Make the view. It first shows the tool in the first format of its drop-down list."""
@@ -223,9 +226,9 @@ def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
 
 
 class CodeView(View):
-    """A call of the tool with the form's values, as text to copy. Secrets are hidden.
+    """The call that the form describes, as text to copy. Secrets are hidden.
 
-    The chosen kind of text is also the kind that the button *Copy call* copies.
+    The button *Copy call* copies the kind of text that is chosen here.
     """
 
     def __init__(self, panel: "ToolPanel") -> None:
@@ -246,7 +249,7 @@ class CodeView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Write the call again, as the chosen kind of text, and say if the tool would refuse it."""
+        """Write the call as the chosen kind of text, and show whether the tool would refuse it."""
         put(self._problems, _refused_html(self._panel.form))
         try:
             self._text.value = _written_as(self._kind.value, self._panel)
@@ -255,7 +258,7 @@ class CodeView(View):
 
 
 def _written_as(kind: str, panel: "ToolPanel") -> str:
-    """Return the call that the form of *panel* has as this *kind* of text, one of `SNIPPETS`."""
+    """Return the call in the form of *panel* as this *kind* of text, a key of `SNIPPETS`."""
     arguments, record = _arguments(panel.form), None
     if panel.runs.report.is_of(panel.form.value):
         record = panel.runs.shown_record
@@ -265,13 +268,13 @@ def _written_as(kind: str, panel: "ToolPanel") -> str:
 
 
 def _arguments(form: SchemaForm) -> dict[str, Any]:
-    """Return the form's values as they are sent: a person's code may have put dates into the form."""
+    """Return the form's values as they are sent: the user's code may have set dates."""
     arguments: dict[str, Any] = as_sent(form.masked)
     return arguments
 
 
 def _refused_html(form: SchemaForm) -> Html:
-    """Return a sentence with the fields that the tool would refuse; empty if there are none."""
+    """Return a sentence that names the fields that the tool would refuse; empty if none."""
     problems = [Problem(path, message) for path, message in form.errors]
     if not problems:
         return Html("")
@@ -286,7 +289,7 @@ def _refused_html(form: SchemaForm) -> Html:
 class CopyButton:
     """A button that copies a call of the tool with the form's values. Secrets are hidden.
 
-    After a click, the kernel sends the call by the button, and our JavaScript module copies it.
+    After a click, the kernel sends the call to the page, and our JavaScript module copies it.
     Without the module the button is hidden.
 
     Attributes:
@@ -302,12 +305,12 @@ class CopyButton:
         self.button = parts.button("Copy call", self._send, kind="toolbench-copy-call", tip=tip)
 
     def choose(self, kind: str) -> None:
-        """Let the button copy this *kind* of text, one of `SNIPPETS`; at first it is Python."""
+        """Make the button copy this *kind* of text, which is a key of `SNIPPETS`."""
         self.kind = kind
         self.button.tooltip = _copy_tip(kind)
 
     def _send(self) -> None:
-        """Send the call for the module to copy."""
+        """Send the call to the page, whose JavaScript module copies it."""
         try:
             call = _written_as(self.kind, self._panel)
         except Exception as error:  # noqa: BLE001 - a tool may override how it is exported
@@ -323,7 +326,7 @@ def _copy_tip(kind: str) -> str:
 
 
 class HistoryView(View):
-    """The earlier runs of the tool. A run can run again, and its arguments go into the form."""
+    """The earlier runs of the tool, which the user can repeat or load into the form."""
 
     def __init__(self, panel: "ToolPanel") -> None:
         """Make the view. It first shows the newest run."""
