@@ -50,11 +50,11 @@ _log = logging.getLogger(__name__)
 class MCPClient(Sequence[MCPToolDefinition]):
     """A sequence of the tools of all connected servers. Use it in `with`, or call `sync_close()`.
 
-    A tool has the name that its server gives it. If servers of one configuration use the same
-    name, the names of the servers are put in front: `git_status`, `hub_status`. A server that is
-    connected later gets only its own tools renamed. A tool keeps its name until its server is
-    forgotten, or comes with a configuration again. The address of a tool, `git.status`, finds it
-    at any time. Source: OpenHands SDK.
+    A tool usually keeps the name that its server gives it. If several servers of one configuration
+    use the same tool name, each gets its server's name as a prefix: `git_status`, `hub_status`. If
+    a server connected later uses a name that is taken, only the new server's tool gets a prefix.
+    Names then stay the same until the server is forgotten, or a configuration with this server is
+    added again. You can always find a tool by its address, `git.status`. Source: OpenHands SDK.
 
     Examples:
         >>> from toolbench.mcp import MCPClient
@@ -81,7 +81,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         approvals: Approvals | None = None,
         answerer: Answerer | None = None,
     ) -> None:
-        """Make a client without servers; `connect` adds them.
+        """Create a client without servers; `connect` and `add` connect them.
 
         Args:
             timeout: Seconds for connecting to a server.
@@ -89,10 +89,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
             sampling_handler: See `create_mcp_tools`.
             roots: Folders, or file URLs, that servers may ask for.
             extensions: See `create_mcp_tools`.
-            approvals: The approved servers. A server that changed later is not called until
-                `session.trust.approve(session.trust.offer)`. None: no approval is needed.
+            approvals: The servers that were approved. A server that has changed since is not called
+                until you run `session.trust.approve(session.trust.offer)`. If None, no approval is
+                needed.
             on_tools_changed: See `create_mcp_tools`.
-            answerer: An older parameter: one handler for both kinds of questions.
+            answerer: Deprecated: one handler for both kinds of questions.
         """
         self.approvals = approvals
         self.timeout = timeout
@@ -104,7 +105,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Called with the new tools of a connected server."""
         self._servers = Servers()
         self._names: dict[ToolAddress, str] = {}
-        """The name that each tool got, also of a server that is not connected now."""
+        """The names given to the tools by address, including tools of disconnected servers."""
         # Several threads may ask for names; each new tool must get one name
         self._naming = Lock()
         weakref.finalize(self, _close_all, self._servers).atexit = False
@@ -113,17 +114,17 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     @property
     def servers(self) -> Mapping[str, MCPServerSession]:
-        """The present sessions by name, including failed ones; the mapping itself never changes."""
+        """The current sessions by name, including failed ones; later changes do not show in it."""
         return self._servers.present
 
     @property
     def former(self) -> Mapping[str, MCPServerSession]:
-        """The sessions that `disconnect` removed, by name; `reconnect` puts one back."""
+        """The sessions that `disconnect` removed, by name; `reconnect` connects them again."""
         return self._servers.former
 
     @property
     def known(self) -> Mapping[str, MCPServerSession]:
-        """The sessions of `servers` and, after them, those of `former`."""
+        """The sessions in `servers`, followed by those in `former`."""
         return self._servers.known
 
     @property
@@ -198,34 +199,42 @@ class MCPClient(Sequence[MCPToolDefinition]):
         dev: bool = False,
         watch: bool = False,
     ) -> MCPServerSession:
-        """Connect the server *name*, and close and replace an older session of the same name.
+        """Connect the server *name*; an older session of the same name is closed and replaced.
 
-        A connected session with another *entry* stays until the new session is connected.
+        If the older session is connected with another *entry*, it stays open until the new session
+        is connected.
 
         Args:
             name: The name of the server in this client.
-            entry: A mapping as in a configuration, a URL, a FastMCP object, `module:name`, or a file's path.
-            mode: `auto`, `legacy`, or a version of the protocol.
-            record: A file for all messages of the session; with `TOOLBENCH_REPLAY=1` in the
-                environment this file is replayed instead.
-            replay: A recording that gives the answers: *entry* is ignored, nothing is started.
+            entry: How to reach the server: a mapping as in a configuration file, a URL, a FastMCP
+                object, `module:name`, or the path of a file.
+            mode: `auto`, `legacy`, or a version of the MCP protocol.
+            record: The file to which all messages of the session are written. If the environment
+                has `TOOLBENCH_REPLAY=1`, this file is replayed instead.
+            replay: A recording from which requests are answered; *entry* is ignored and no server
+                is started.
             timeout: Seconds for connecting, instead of the client's timeout.
-            roots: Folders, or file URLs, that the server may ask for, instead of the client's roots.
+            roots: Folders, or file URLs, that the server may ask for, instead of the client's
+                roots.
             extensions: Extensions to declare to this server, in addition to those of the client.
-            approve: See `create_mcp_tools`; for an entry that `discover` found in a file.
-            dev: Whether you develop the server, which a command starts. If its source files have changed,
-                the next call starts it again, and a note in the result says what has changed. Changes
-                need no approval, and your own calls no consent; calls of models and agents ask as
-                always. This holds until the server is disconnected, or connected without it.
-                Watched are the files that the command names, and source files in their folders and
-                below; if it names none, those of the folder in which it starts. Left out are hidden
-                folders, environments and builds, and all beyond 2,000 files or 500 folders.
-            watch: With *dev*: start the server again as soon as a file has changed.
+            approve: Whether to approve an entry that `discover` found in a file; see
+                `create_mcp_tools`.
+            dev: Whether you are developing the server; it must be started by a command. If its
+                source files have changed, the next call restarts it, and a note in the result says
+                what has changed. Changes need no approval, and your own calls need no consent;
+                calls by models and agents still do. This lasts until the server is disconnected, or
+                connected without *dev*. The watched files are those that the command names, and the
+                source files in and below their folders. If the command names no file, the folder in
+                which it starts is watched. Hidden folders, environments and build folders are
+                skipped; at most 2,000 files and 500 folders are watched.
+            watch: Whether to restart the server as soon as a file changes, not only at the next
+                call; requires *dev*.
 
         Raises:
             ConsentError: If *entry* was found in a file and is not approved.
-            ServerError: If the server cannot be reached, or *dev* does not fit it. The failed session is then in `servers`,
-                unless an earlier session of its name, connected or not, keeps its place.
+            ServerError: If the server cannot be reached, or *dev* cannot be used with it. `servers`
+                then has the failed session, unless an earlier session of the same name is still
+                there.
         """
         if replay is None and record is not None and is_replaying():
             replay = record
@@ -255,17 +264,18 @@ class MCPClient(Sequence[MCPToolDefinition]):
         timeout: float | None = None,
         approve: bool = False,
     ) -> list[MCPServerSession]:
-        """Connect the servers of *config* at the same time, or only the servers named in *only*.
+        """Connect all servers of *config*, or only those named in *only*, at the same time.
 
-        If a server fails, the other servers are still connected; the failed session has the `error`.
-        A connected session of the same name stays as in `connect`. For *record*, *replay* and
-        *approve* see `create_mcp_tools`, for *timeout* see `connect`.
+        If a server fails, the other servers are still connected; the failed session's `error` has
+        the reason. As with `connect`, a connected session of the same name stays open until the new
+        session is connected. For *record*, *replay* and *approve* see `create_mcp_tools`, for
+        *timeout* see `connect`.
 
         Raises:
             ConsentError: If the servers of a file are not approved.
-            ServerError: If the configuration cannot be used, no server answers, or a server
-                of *only* is disabled.
-            ToolNotFoundError: If a server of *only* is not in the configuration.
+            ServerError: If the configuration is invalid, no server answers, or a server named in
+                *only* is disabled.
+            ToolNotFoundError: If a server named in *only* is not in the configuration.
         """
         if replay is None and record is not None and is_replaying():
             replay = record
@@ -296,23 +306,23 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return sessions
 
     def disconnect(self, name: str) -> None:
-        """Disconnect the server *name* and remove it.
+        """Disconnect the server *name* and move its session from `servers` to `former`.
 
         Raises:
             ToolNotFoundError: If there is no such server.
         """
-        # Taken out first: a connect of the same name in another thread has its own session
+        # Taken out first: if another thread connects the same name now, that is a new session
         self._servers.take_out(name).close()
 
     def forget(self, name: str) -> None:
-        """Disconnect the server *name* if it is connected, and forget how to connect it again.
+        """Disconnect the server *name* if it is connected, and remove it for good.
 
         Raises:
             ToolNotFoundError: If there is no such server.
         """
         self._servers.forget(name).close()
         with self._naming:
-            # Longer names are chosen anew: they may have been longer because of this server
+            # Choose prefixed names again: this server may have been the reason for the prefix
             self._names = {
                 address: given
                 for address, given in self._names.items()
@@ -320,7 +330,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
             }
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
-        """Connect the server *name* again, even after `disconnect`; None keeps the present *mode*.
+        """Connect the server *name* again, even after `disconnect`.
+
+        If *mode* is None, the mode stays the same.
 
         Raises:
             ToolNotFoundError: If there is no such server.
@@ -391,13 +403,13 @@ class MCPClient(Sequence[MCPToolDefinition]):
         )
 
     def note_connected(self, session: MCPServerSession) -> None:
-        """Add *session*, which has just connected, to the servers again."""
+        """Put *session*, which has just connected, back into `servers`."""
         self._servers.note_connected(session)
 
     def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:
-        """Call `on_tools_changed` with the tools *names* of *session*.
+        """Call `on_tools_changed` with those tools of *session* whose names are in *names*.
 
-        This is done in a new thread, because the listener may call the tools.
+        The call is made in a new thread, because the listener may call the tools.
         """
         if self.on_tools_changed is not None:
             Thread(target=self._report, args=(session.name, names), daemon=True).start()
@@ -413,7 +425,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             _log.exception("on_tools_changed failed for %d new tools", len(added))
 
     def _end_recordings(self, names: Iterable[str], record: str | Path | None) -> None:
-        """End the recordings of *names* in the file *record*: a cell that runs again begins a new one."""
+        """End the recordings of *names* in the file *record*, so a rerun cell starts a new one."""
         if record is not None:
             path = Path(record).expanduser().absolute()
             servers = self.servers
@@ -422,8 +434,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
                     servers[name].stop_recording()
 
     def _open(self, sessions: list[MCPServerSession]) -> dict[str, str]:
-        """Connect *sessions*; return why some are not connected, by name."""
-        # Not in the loop: there it would go on after an interrupt, beside a cell that imports FastMCP
+        """Connect *sessions*; return the errors of those that failed, by name."""
+        # Not in the loop: there the import would continue after an interrupt, while a cell imports
+        # FastMCP
         _load()
         with connecting_stages(sessions):
             failed = portal.call(self._servers.connect, sessions)
@@ -431,7 +444,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return failed
 
     def _name_together(self, names: Collection[str]) -> None:
-        """Name the tools of the servers *names*, which one `connect` or `add` connected."""
+        """Name the tools of the servers *names*, connected by one `connect` or `add`."""
         with self._naming:
             new: list[MCPToolDefinition] = []
             with_tools = set()
@@ -440,7 +453,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 if name in names and tools:
                     with_tools.add(name)
                     new += tools
-            # A configuration may name tools that had a name before
+            # Tools of a configuration may have got a name before
             if len(with_tools) > 1:
                 self._names = {a: n for a, n in self._names.items() if a.server not in with_tools}
             give_names(new, self._names)
@@ -463,36 +476,39 @@ def create_mcp_tools(
     """Connect the servers of *config* and return their tools.
 
     Args:
-        config: FastMCP's format (`{"mcpServers": {...}}`), the path of a file in this format or
-            in that of Claude, Cursor, VS Code, Windsurf or Codex, a `server.json` of the MCP
-            registry, one URL, a FastMCP object, or a `toolbench.testing.FakeMCPServer`.
-        record: A file for all messages of the sessions, without secrets. With
-            `TOOLBENCH_REPLAY=1` in the environment this file is replayed instead.
-        replay: A recording that gives the answers: no process is started, no network is used,
-            and a request that was not recorded is an error. *config* is ignored.
-        timeout: Seconds for connecting to a server; all connect at the same time.
-        elicitation_handler: Answers the questions of servers to the user: a function, plain or
-            `async`, that takes the question and returns a dict or an `Answer`; None declines.
-            Without it, the user is asked; if nobody can answer, the question is declined.
-        sampling_handler: Writes the messages that servers want from a model, in the same way. The
-            question has `messages`, `params` and, if the model may call tools, `tools`. The handler
-            returns a string, a message, or calls: `{"tool": "weather", "arguments": {...}}`
-            or a list of these.
+        config: The servers: a mapping in FastMCP's format (`{"mcpServers": {...}}`), or the path of
+            a file in this format or the format of Claude, Cursor, VS Code, Windsurf or Codex. Or a
+            `server.json` of the MCP registry, a URL, a FastMCP object, or a
+            `toolbench.testing.FakeMCPServer`.
+        record: The file to which all messages of the sessions are written, without secrets. If the
+            environment has `TOOLBENCH_REPLAY=1`, this file is replayed instead.
+        replay: A recording from which requests are answered, without a process or the network. A
+            request that was not recorded is an error. *config* is ignored.
+        timeout: Seconds for connecting to each server; all servers are connected at the same time.
+        elicitation_handler: A function that answers the questions that servers ask the user. It may
+            be `async`, takes the question, and returns a dict, an `Answer`, or None to decline.
+            Without it, the user is asked; if nobody can be asked, the question is declined.
+        sampling_handler: A function, also plain or `async`, that answers when a server asks for a
+            message from a model. The question has `messages`, `params` and, if the model may call
+            tools, `tools`. The handler returns a string, a message, or one call or a list of calls:
+            `{"tool": "weather", "arguments": {...}}`.
         roots: Folders, or file URLs, that servers may ask for.
-        extensions: Extensions of the protocol to declare to servers, objects of the SDK's
-            `ClientExtension` (SEP-2133).
-        on_tools_changed: Called with the new tools of a server when its list has changed, in a
-            thread of its own, where it may call tools. Source: OpenHands SDK.
-        answerer: An older parameter, for one more release: one handler for both kinds of questions.
-        approve: Whether the servers of a file are approved as the file has them now. Otherwise they
-            are shown, and the user is asked about them once for each content: programs,
-            arguments, folders, the environment (with an `envFile`), addresses and the names of
-            variables. A mapping or a URL in code is your own, and nothing is asked.
+        extensions: Protocol extensions to declare to servers, as `ClientExtension` objects of the
+            SDK (SEP-2133).
+        on_tools_changed: A function that is called with the added tools when a server's list of
+            tools has changed. It runs in a separate thread and may call tools. Source: OpenHands
+            SDK.
+        answerer: Deprecated, will be removed in the next release: one handler for both kinds of
+            questions.
+        approve: Whether to approve the servers as the file describes them now. Otherwise the user
+            is shown the servers and asked to approve them, and asked again if the description
+            changes: programs, arguments, folders, environment (including an `envFile`), addresses
+            or names of variables. A mapping or a URL in your code needs no approval.
 
     Raises:
         ConsentError: If the servers of a file are not approved.
-        ServerError: If the configuration cannot be used, or no server answers. If only some
-            servers fail, see `client.servers[name].error`.
+        ServerError: If the configuration is invalid, or no server answers. If only some servers
+            fail, `client.servers[name].error` has the reason.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -518,7 +534,7 @@ def create_mcp_tools(
     try:
         client.add(config, record=record, replay=replay, approve=approve)
     except BaseException:
-        # Interrupted too: no server is left running
+        # No server is left running, even after an interrupt
         client.sync_close()
         raise
     return client
@@ -529,14 +545,14 @@ def handler_of(
     sampling_handler: Answerer | None,
     answerer: Answerer | None = None,
 ) -> Answerer | None:
-    """Return one answerer that gives each question to the handler for questions of its kind.
+    """Return a function that passes each question to the right one of the two handlers.
 
     Questions without a handler go to the user. Return None if there is no handler at all.
 
     Args:
         elicitation_handler: Answers forms and requests to visit a page.
         sampling_handler: Writes messages in place of a model.
-        answerer: An older parameter, for one more release; it answers all questions.
+        answerer: Deprecated, will be removed in the next release: answers all questions.
     """
     if answerer is not None:
         warn(
@@ -566,13 +582,13 @@ def handler_of(
 
 
 def _close_all(servers: Servers) -> None:
-    """Disconnect, in a thread, the servers of a client that was garbage-collected."""
+    """Disconnect the servers of a garbage-collected client, in a separate thread."""
     if any(session.status not in ("new", "closed") for session in servers.all):
         Thread(target=portal.call, args=(servers.close,), daemon=True).start()
 
 
 def warm() -> Thread:
-    """Load FastMCP in a background thread, because this takes seconds; return the thread.
+    """Import FastMCP in a background thread, because this takes seconds; return the thread.
 
     Examples:
         >>> from toolbench.mcp import warm

@@ -21,16 +21,16 @@ _BETWEEN = 0.5
 
 
 def is_for(block: Mapping[str, Any], reader: Reader) -> bool:
-    """Tell whether *block* is for *reader*; without a valid audience it is for all readers."""
+    """Tell whether *block* is for *reader*; a block without a valid audience is for all."""
     audience = _annotations(block).get("audience")
     if not isinstance(audience, list):
         return True
-    # Without a valid reader it is as if there was no audience
+    # An audience without a valid reader is ignored
     return reader in audience or not ("user" in audience or "assistant" in audience)
 
 
 def priority_of(block: Mapping[str, Any]) -> float:
-    """Return the priority of *block*, from 1 (required) to 0 (optional); 0.5 if it is invalid."""
+    """Return the priority of *block*, from 0 (optional) to 1 (required); 0.5 if not valid."""
     priority = _annotations(block).get("priority")
     if isinstance(priority, bool) or not isinstance(priority, int | float):
         return _BETWEEN
@@ -64,16 +64,16 @@ class MCPObservation(Observation):
     structured: Any = None
     """The structured content, as JSON."""
     warnings: list[str] = Field(default_factory=list)
-    """Problems of the answer. The answer is shown all the same."""
+    """Problems with the answer, for the user. The answer is shown anyway."""
     lost: list[str] = Field(default_factory=list)
-    """The warnings that a model reads too: it may expect data that the server lost at a restart."""
+    """The warnings that a model sees too: it may expect data that the server lost at a restart."""
 
     def to_mcp_result(self) -> dict[str, Any]:
         """Return the answer as the server sent it."""
         result = super().to_mcp_result()
         if self.blocks and len(self.blocks) == len(self.content):
             result["content"] = [dict(block) for block in self.blocks]
-        # That of an error too
+        # Errors may have structured content too
         if (structured := self._structured()) is not None:
             result["structuredContent"] = structured
         return result
@@ -85,14 +85,14 @@ class MCPObservation(Observation):
 
     @property
     def text(self) -> str:
-        """The text blocks of the content, each on lines of its own."""
+        """The text blocks of the content, joined by newlines."""
         return "\n".join(_texts_of(self.content))
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
         """The content for the model, without the blocks that are only for the user.
 
-        Blocks that the server calls more important (`annotations.priority`) come first.
+        Blocks with a higher `annotations.priority` come first.
         """
         content = self._content_for("assistant")
         if self.content and not content:
@@ -119,11 +119,11 @@ class MCPObservation(Observation):
         return self.structured
 
     def _content_for(self, reader: Reader) -> Sequence[Content]:
-        """Return the content of the blocks for *reader*."""
+        """Return the content of the blocks that are meant for *reader*."""
         return [item for _, item in self._items_for(reader)]
 
     def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
-        """Return the blocks for *reader*, each with its content, in the order to read them."""
+        """Return the blocks for *reader*, each with its content, in reading order."""
         # Content that replaces the blocks
         if len(self.blocks) != len(self.content):
             return [({}, item) for item in self.content]
@@ -138,8 +138,9 @@ class MCPObservation(Observation):
         """The answer as Python objects.
 
         This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
-        text that is a JSON object or list, the text is parsed. Without structured content, this is
-        the JSON value of the only text block, or else the text; None if there is no text.
+        string with a JSON object or list, the string is parsed. Without structured content, a
+        single text block is parsed as JSON; otherwise this is the text, or None if there is no
+        text.
         """
         return answer_data(self.structured, self.blocks, self.text)
 
@@ -177,14 +178,14 @@ class MCPToolObservation(MCPObservation):
     meta: dict[str, Any] | None = None
     """The `_meta` of the result."""
     as_declared: bool = True
-    """Whether the structured content fits the output schema of the tool; `warnings` says why not."""
+    """Whether the structured content fits the tool's output schema; if not, `warnings` says why."""
 
     @property
     def _is_as_declared(self) -> bool:
         return self.as_declared
 
     def _items_for(self, reader: Reader) -> list[tuple[Mapping[str, Any], Content]]:
-        """Return the blocks for *reader* by priority; blocks of equal priority keep their order."""
+        """Return the blocks for *reader*, highest priority first."""
         items = super()._items_for(reader)
         return sorted(items, key=lambda item: priority_of(item[0]), reverse=True)
 
@@ -216,10 +217,10 @@ class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
 def tool_observation(
     tool: str, result: Mapping[str, Any], promise: SchemaValidator | None = None
 ) -> MCPToolObservation:
-    """Return *result*, the server's answer to `tools/call`, as the observation of the tool *tool*.
+    """Return an observation of the tool *tool* from *result*, the server's answer to `tools/call`.
 
     *promise* is the validator of the tool's output schema. If the structured content does not fit
-    this schema, the observation has a warning and is not `as_declared`; it does not become an error.
+    this schema, the observation gets a warning and `as_declared=False`, but is no error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True
@@ -260,15 +261,15 @@ def failed_observation(tool: str, text: str, warnings: Sequence[str] = ()) -> MC
 
 
 def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
-    """Return the observation of a stopped call; *text* says that it was stopped."""
+    """Return the observation of a stopped call, with the message *text*."""
     return MCPUnfinishedObservation(tool_name=tool, content=[TextContent(text=text)])
 
 
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
-    """Add advice to reconnect if *server* failed because it needs the older protocol.
+    """Add advice to reconnect *server* if it failed because it needs the older protocol.
 
-    A server can send requests of its own only in the older protocol. The advice is a warning for
-    the user, because the model cannot reconnect.
+    Only in the older protocol can a server send requests to the client. The advice is a warning
+    for the user, because a model cannot reconnect.
     """
     text = observation.text
     if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):
@@ -286,7 +287,7 @@ def _blocks(result: Mapping[str, Any], warnings: list[str]) -> list[dict[str, An
 
 
 def blocks_in(content: Any, warnings: list[str]) -> list[dict[str, Any]]:
-    """Return the blocks of *content*, which should be a list of them, and may be one; add to *warnings*."""
+    """Return the blocks of *content*; add to *warnings* if it is not a list of objects."""
     if isinstance(content, str):
         warnings.append("The content is a string, not a list of blocks.")
         return [{"type": "text", "text": content}]
@@ -306,7 +307,7 @@ def blocks_in(content: Any, warnings: list[str]) -> list[dict[str, Any]]:
 
 
 def _misfits(result: Mapping[str, Any], promise: SchemaValidator) -> list[str]:
-    """Return the reasons why the structured content of *result* is not what the tool declares."""
+    """Return why the structured content of *result* does not fit the output schema."""
     if "structuredContent" not in result:
         return ["The tool promises structured content and sent none."]
     return [
@@ -335,5 +336,5 @@ def _json(value: Any) -> str:
     try:
         return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()
     except PydanticSerializationError:
-        # Nested too deeply for it
+        # Nested too deeply for pydantic
         return clip(value, _DEEP_TEXT)

@@ -1,4 +1,4 @@
-"""The session with one MCP server: its state, its lists, calls, log and traffic."""
+"""The session with one MCP server: its state, lists, calls, log and traffic."""
 
 from asyncio import to_thread
 from collections import deque
@@ -61,15 +61,15 @@ ELSEWHERE = {
     "server/discover": "The handshake belongs to connecting: use reconnect().",
     "subscriptions/listen": "Its answer is an endless stream: use resources.subscribe(uri).",
 }
-"""The requests that `MCPServerSession.request` refuses, each with a sentence on the right way."""
+"""The requests that `MCPServerSession.request` refuses, each with advice on what to use instead."""
 _CALL_SECONDS = 300.0
 _MOST_TASKS = 100
 
 
 class MCPServerSession:
-    """The session of a client with one server. `MCPClient.servers` has the sessions.
+    """The session of a client with one server; `MCPClient.servers` lists the sessions.
 
-    Any thread may call the methods. Methods that wait have a time limit.
+    Any thread may call the methods. Methods that wait for the server have a time limit.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -101,25 +101,25 @@ class MCPServerSession:
         Args:
             name: The name that the client uses for the server.
             entry: The configuration of the server.
-            timeout: Seconds for connecting with its lists, and for each list later.
-            mode: `auto`, `legacy` (the handshake of 2025 and before), or a version.
-            answerer: Answers the server's questions if a call names no handler.
+            timeout: Seconds for connecting and reading the lists together, and for each later list.
+            mode: `auto`, `legacy` (the handshake of 2025 and before), or a version of the protocol.
+            answerer: Answers the server's questions if a call has no handler of its own.
             features: The roots and extensions that this client offers the server.
             recorder: Writes all messages to a file.
             approvals: The approved servers. A server that changed after its approval is not called.
-            development: The source of the server, if the user develops it: until the session is
-                closed it needs no approval then.
+            development: The source of the server, if the user is developing it. It then needs no
+                approval until the session is closed.
             client: The client to which the session belongs.
         """
         self.name = name
-        # Weak: the servers of a client end with the client, even if a view still shows a session
+        # Weak: servers are disconnected with their client, even if a view still shows a session
         self._client = None if client is None else ref(client)
         self.entry = entry
         features = features or ClientFeatures()
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
         self.answerer = answerer
-        """Answers the server's questions if a call names no handler."""
+        """Answers the server's questions if a call has no handler of its own."""
         self._seconds = timeout
         self._inbox = inbox = Inbox(name, self)
         self.connection = ReconnectingConnection(
@@ -133,44 +133,44 @@ class MCPServerSession:
         )
         """The connection to the server, with its status, mode and process."""
         self.notices = self.connection.notices
-        """Notes for the user; they are moved to the next result of a call."""
+        """Notes for the user and the model, which the next result of a call will contain."""
         self._subscriptions = Subscriptions(self, timeout)
         self.trust: Trust | None = None
-        """Compares what the server offers with what was approved; None if no approval is
-        required."""
+        """Compares what the server offers with what was approved; None if no approval is needed."""
         self._approvals = approvals
         self._require_approval()
         self.tools = ToolList(self)
-        """The tools: a sequence; `disabled` has the tools that cannot be called."""
+        """The sequence of tools; its `disabled` has the tools that cannot be called."""
         if recorder is not None:
             inbox.recorder = ServerRecorder(recorder, name, hide=self.tools.hide)
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
-        """The resources: a sequence, with methods to read and to subscribe.
+        """The sequence of resources, with methods to read and subscribe to them.
 
-        What the server calls fresh (`ttlMs`) is not requested again until the time is over, the
-        server announces a change, or `refresh()`; `read(uri, anew=True)` always requests it. A
-        session that is recorded or replayed requests it each time.
+        Content that the server sends with a lifetime (`ttlMs`) is kept that long, unless the server
+        announces a change or you call `refresh()`. `read(uri, anew=True)` always requests it. So
+        does every read of a session that is recorded or replayed.
         """
         self.roots = RootList(self.connection, features)
-        """The folders that the server may ask for; `roots.change(*folders)` replaces them and tells it."""
+        """The folders that the server may ask for; `roots.change(*folders)` replaces them."""
         self.skills = SkillList(self.connection, timeout, self.resources)
-        """The skills: a sequence, with a method to read a skill's file.
+        """The sequence of skills, with a method to read a skill's files.
 
-        A file whose SHA-256 differs from the server's list is refused. Nothing of a skill is run.
+        A file whose SHA-256 differs from that in the server's list is refused. No code of a skill
+        is run.
         """
         self.prompts = PromptList(self.connection, timeout)
-        """The prompts: a sequence, with a method to get the messages of a prompt."""
+        """The sequence of prompts, with a method to get the messages of a prompt."""
         self.tasks: deque[MCPTask] = deque(maxlen=_MOST_TASKS)
-        """The last tasks that calls of this session started, with their last state.
+        """The most recent tasks that calls of this session started, with their last known state.
 
-        A call that the server runs as a task (MCP 2026-07-28) waits for the task without a time
-        limit. If the run is cancelled, or the kernel ends, the task is cancelled at the server. A
-        tool that runs only as a task of 2025-11-25 is not called.
+        If the server runs a call as a task (MCP 2026-07-28), the call waits for the task without a
+        time limit. Cancelling the run, or ending the kernel, cancels the task at the server. A tool
+        that can only run as a task of MCP 2025-11-25 is not called.
         """
         self.log = inbox.log
-        """The last messages the server logged through MCP."""
+        """The most recent log messages that the server sent through MCP."""
         self.traffic = inbox.traffic
-        """The last messages on the wire, both ways."""
+        """The most recent messages on the wire, in both directions."""
         self.protocol_version: str | None = None
         """The version of MCP that both sides use."""
         self.era: Era | None = None
@@ -197,7 +197,7 @@ class MCPServerSession:
 
     @property
     def client(self) -> "MCPClient | None":
-        """The client to which the session belongs; None if there is none any more."""
+        """The client to which the session belongs; None if the client no longer exists."""
         if self._client is None:
             return None
         return self._client()
@@ -209,19 +209,20 @@ class MCPServerSession:
 
     @property
     def remarks(self) -> list[str]:
-        """Notes like `notices` that no model sees."""
+        """Notes for the user in the next result; unlike `notices`, no model sees them."""
         return self._inbox.remarks
 
     @property
     def noise(self) -> list[str]:
-        """The first lines on the server's stdout that are not messages."""
+        """The first lines on the server's stdout that are not MCP messages."""
         return self._inbox.noise
 
     @property
     def status(self) -> SessionStatus:
         """`new`, `connecting`, `connected`, `incomplete`, `lost`, `failed` or `closed`.
 
-        `incomplete` means connected, but without a list of tools: `error` has the reason.
+        `incomplete` means that the server is connected but does not list its tools; `error` says
+        why.
         """
         status = self.connection.status
         if status == "connected" and self.tools.problem is not None and not self.tools:
@@ -230,7 +231,7 @@ class MCPServerSession:
 
     @property
     def portable_entry(self) -> ServerEntry:
-        """The configuration with which the server can be connected again, from any folder."""
+        """The configuration in a form that connects the server from any folder."""
         return portable_entry(self.entry, folder=self.connection.folder, mode=self.connection.mode)
 
     @property
@@ -240,7 +241,7 @@ class MCPServerSession:
 
     @property
     def error(self) -> str | None:
-        """The reason, with advice, if the server cannot be reached or lists no tools; else None."""
+        """Why the server cannot be reached or does not list its tools, with advice; else None."""
         problem = self.tools.problem
         if self.status != "incomplete" or problem is None:
             return self.connection.error
@@ -251,7 +252,7 @@ class MCPServerSession:
 
     @property
     def problems(self) -> list[str]:
-        """Problems with lists and subscriptions of the connected server."""
+        """Problems with the connected server's lists and subscriptions."""
         problems = []
         if self.tools.problem is not None:
             problems.append(f"tools/list: {self.tools.problem}")
@@ -262,11 +263,11 @@ class MCPServerSession:
         return problems
 
     def observe(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* after changes, a few times a second; return a function that removes it."""
+        """Call *listener* after changes, a few times a second; return a function to stop this."""
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
-        """Connect again, after an open connection is closed; None keeps the present *mode*.
+        """Connect again, and close an open connection first. If *mode* is None, it stays the same.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -287,7 +288,7 @@ class MCPServerSession:
         self._subscriptions.stop()
         self.resources.forget()
         await self.connection.close()
-        # It is not under development any more
+        # The server is no longer under development
         self._require_approval()
         if (recorder := self._inbox.recorder) is not None:
             recorder.leave()
@@ -296,14 +297,14 @@ class MCPServerSession:
 
     @property
     def development(self) -> Development | None:
-        """The source of a server that `connect(..., dev=True)` connected, until it is disconnected."""
+        """The source of a server that was connected with `connect(..., dev=True)`; else None."""
         return self.connection.development
 
     def catch_up(self) -> list[str]:
-        """If the server is under development and its files have changed, start it again.
+        """Restart the server if it is under development and its files have changed.
 
-        Return a list: a note for the user, and the changes in what the server offers since the last
-        note. It is empty if there is nothing to report.
+        Return a note for the user, followed by the changes since the last note in what the server
+        offers. The list is empty if there is nothing to report.
 
         Raises:
             ServerError: If the server does not start.
@@ -322,18 +323,18 @@ class MCPServerSession:
             if cause := development.cause:
                 msg = f"{cause}, and {self.name} does not start with it.\n{msg}"
             raise ServerError(msg) from None
-        # A server may make the comparison slow
+        # The comparison may be slow, depending on the server
         return await to_thread(development.note, self.name)
 
     def start_recording(self, path: str | Path) -> Path:
         """Write all messages of the session to the file *path*, from now on.
 
-        The opening of the connection is written first and the lists are requested again, so
-        that the file can be replayed like a recording from the start.
+        The messages that opened the connection are written first, and the lists are requested
+        again. The file can therefore be replayed like a recording of the whole session.
 
         Raises:
             ServerError: If the session is not connected, or is already recorded or replayed. Also
-                if the file cannot be written, or has other content than a recording.
+                if the file cannot be written, or is not a recording.
         """
         with self._beginning:
             if self.recording is None and not self.is_connected:
@@ -342,14 +343,15 @@ class MCPServerSession:
             return portal.call(self._start_recording, self._recorder_for(path))
 
     def record_so_far(self, path: str | Path) -> list[str]:
-        """Write the traffic that is kept to the file *path*, as a recording that ends there.
+        """Write the traffic so far to the file *path*, as a recording that ends now.
 
-        Return sentences on what is missing; empty if nothing is. The session may be disconnected. If
-        messages are missing and it is connected, the tools are listed again.
+        Return sentences on what is missing; the list is empty if the recording is complete. The
+        session may be disconnected. If it is connected and messages are missing, the tools are
+        listed again.
 
         Raises:
             ServerError: If the session has no traffic, or is already recorded or replayed. Also if
-                the file cannot be written, or has other content than a recording.
+                the file cannot be written, or is not a recording.
         """
         with self._beginning:
             if not len(self.traffic):
@@ -362,7 +364,7 @@ class MCPServerSession:
                     own.ended(None)
                 elif losses:
                     self._inbox.recorder = own
-                    # A list that the server refuses now is missing
+                    # A list that the server refuses now is then missing
                     with suppress(ServerError):
                         self.refresh()
             finally:
@@ -371,7 +373,7 @@ class MCPServerSession:
             return losses
 
     def _recorder_for(self, path: str | Path) -> Recorder:
-        """Return the recorder of the file *path*, unless the session is recorded or replayed already."""
+        """Return the recorder for *path*; raise if the session is recorded or replayed already."""
         if self.recording is not None:
             why = f"it is recorded in, or replayed from, {str(self.recording)!r}"
             msg = f"Server {self.name!r} cannot be recorded: {why}."
@@ -386,9 +388,9 @@ class MCPServerSession:
         return recorder.path
 
     def stop_recording(self) -> Path | None:
-        """End the recording; return its file, or None if there was no recording.
+        """End the recording and return its file, or None if there was no recording.
 
-        A tool call that still runs is recorded as a failure, which a replay repeats.
+        A tool call that is still running is recorded as failed, and fails in a replay too.
         """
         return portal.call(self._stop_recording)
 
@@ -404,7 +406,7 @@ class MCPServerSession:
 
     @property
     def recording(self) -> Path | None:
-        """The file of the recording or the replay; None if there is neither."""
+        """The file that the session is recorded in or replayed from; None if neither."""
         if self.entry.transport == "replay":
             return Path(self.entry.url)
         recorder = self._inbox.recorder
@@ -435,14 +437,14 @@ class MCPServerSession:
         return "logging" in self.capabilities
 
     async def _set_log_level(self, level: str) -> None:
-        """Ask the server for messages of *level* and above, also after the next reconnect.
+        """Ask the server for log messages of *level* and above, now and after each reconnect.
 
-        In the newer protocol this is a mark on each request: without it, a server should send no log
-        messages. Source: MCP specification, logging.
+        In the newer protocol, the level is part of each request. Without it, a server should send
+        no log messages. Source: MCP specification, logging.
 
         Raises:
             ToolbenchError: If *level* is not one of MCP's levels.
-            ServerError: If the server has no log, refuses, or cannot be reached.
+            ServerError: If the server does not support logging, refuses, or cannot be reached.
         """
         if level not in LEVELS:
             msg = f"{level!r} is not a log level.{did_you_mean(level, LEVELS)} There are: "
@@ -459,7 +461,7 @@ class MCPServerSession:
     # --- its lists ----------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Request the list of tools again now, and the other lists at their next use.
+        """Request the list of tools again now; the other lists are requested again when next used.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -470,9 +472,9 @@ class MCPServerSession:
         await self.connection.use(self._list_anew, repeats=True)
 
     async def _list_anew(self, connection: Connection, *, used: float = 0.0) -> None:
-        """List the tools over *connection*; the other lists are requested again at their next use.
+        """List the tools over *connection*; the other lists are requested again when next used.
 
-        The seconds in *used* of the time limit are over.
+        *used* is the number of seconds of the time limit that are already over.
         """
         for each in (self.resources, self.prompts, self.skills):
             each.forget()
@@ -487,7 +489,7 @@ class MCPServerSession:
         self._inbox.changes.note("tools")
 
     def list_changed(self, name: str) -> None:
-        """Handle the server's notification that the list *name* changed."""
+        """Handle the server's notification that its list *name* has changed."""
         self._inbox.changes.note(name)
         for each in (self.resources, self.prompts, self.skills):
             if each.key == name:
@@ -496,7 +498,7 @@ class MCPServerSession:
             self.connection.schedule(self._follow_tools)
 
     def renew_tools(self) -> None:
-        """List the tools again soon, because their `ttlMs` is over; any thread may call this."""
+        """Schedule a new request of the tools, whose `ttlMs` is over; any thread may call this."""
         self.connection.schedule_renewal(self._follow_tools)
 
     async def _follow_tools(self) -> None:
@@ -505,7 +507,7 @@ class MCPServerSession:
             await self.connection.use(self._list_tools)
 
     def report_new_tools(self, names: Collection[str]) -> None:
-        """Tell the client that a later list of the server has added the tools *names*."""
+        """Tell the client that the server has added the tools *names* to its list."""
         if (client := self.client) is not None:
             client.report_new_tools(self, names)
 
@@ -519,20 +521,20 @@ class MCPServerSession:
             self.development.look(self._inbox.entry_redactor.value(offer))
 
     def _require_approval(self) -> None:
-        """Compare from now on what the server offers with what was approved, if it needs an approval."""
+        """If the server needs approval, start comparing what it offers with what was approved."""
         if self.trust is not None or self.development is not None or self._approvals is None:
             return
         if key := server_key(self.entry):
             self.trust = Trust(self.name, key, self._approvals, self._when_approved)
 
     def _when_approved(self) -> None:
-        """Let the yeses to the tools count on, and the new definitions take the place of the old ones."""
+        """Keep the user's consent to the tools valid, and use the new definitions."""
         policy.renew(*self.tools)
         hooks.listings.changed()
         self._inbox.changes.note("status")
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of what the server offers, without secrets, to keep or to compare."""
+        """Return a snapshot of what the server offers, without secrets, to save or compare."""
         offered = {
             "server": self.server_info,
             "protocolVersion": self.protocol_version,
@@ -549,7 +551,7 @@ class MCPServerSession:
     # --- using it -----------------------------------------------------------------
 
     def tool(self, name: str) -> MCPToolDefinition:
-        """Return the tool that the server calls *name*, as `tools[name]` does.
+        """Return the tool that the server calls *name*; the same as `tools[name]`.
 
         Raises:
             ToolNotFoundError: If there is no such tool, or it is disabled.
@@ -557,28 +559,28 @@ class MCPServerSession:
         return self.tools[name]
 
     def call(self, name: str, arguments: dict[str, Any] | None = None) -> MCPToolObservation:
-        """Call the tool *name*, even if it is not listed; *arguments* are sent without a check."""
+        """Call the tool *name*, even if it is not listed; *arguments* are sent unchecked."""
         action = MCPToolAction(data=arguments or {})
         observation = MCPToolExecutor(name, self)(action)
         hide_in_views(observation, self._inbox.redactor)
         return observation
 
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request that has no method here, and return its result as the server sent it.
+        """Send any MCP request, and return its result as the server sent it.
 
         `session.request("tasks/get", {"taskId": "7"})["status"]`
 
-        The server has the seconds of `timeout` to answer. Questions that it asks first go to the
-        handler of `answering`, else to that of the session, else to the user; their time does not
-        count. A request whose connection breaks is not repeated.
+        Use this for requests that have no method of their own. The server must answer within the
+        session's `timeout`. If it asks a question first, the handler of `answering`, or else of the
+        session, or else the user answers; this time does not count. A request whose connection
+        breaks is not repeated.
 
         Args:
-            method: The method. Tool calls and requests that open a connection or a stream of updates
-                are refused.
-            params: The parameters of the request, JSON-ready; they are not checked.
+            method: The method of the request. Tool calls, handshakes and subscriptions are refused.
+            params: The parameters of the request, ready for JSON; they are not checked.
 
         Raises:
-            ToolbenchError: If the method is refused here; the message says what to use instead.
+            ToolbenchError: If the method is refused; the message says what to use instead.
             ServerError: If the server refuses, takes too long or cannot be reached.
         """
         if method in ELSEWHERE:
@@ -604,13 +606,13 @@ class MCPServerSession:
         """Call a tool in the background loop and return the result as the server sent it.
 
         Raises:
-            CallFailedError: If there is no result, for any reason.
+            CallFailedError: If the call brings no result, for any reason.
         """
         if secrets := self.tools.secrets_in(name, arguments):
             self.keep_secret(secrets)
         check = partial(self._check, name, self.tools.present(name))
         if not self.is_connected:
-            # A lost server is not started for a call that is refused
+            # A lost server is not restarted for a call that would be refused
             await check()
         call = Call(
             seconds=self.call_seconds,
@@ -626,7 +628,7 @@ class MCPServerSession:
         except CallFailedError:
             raise
         except Exception as error:
-            # Of the SDK, the server or the network
+            # It may come from the SDK, the server or the network
             raise await self._failure(error, call) from error
         if raw.get("resultType") == "task":
             raw = await task_result(raw, call, self.connection, self.tasks)
@@ -641,7 +643,7 @@ class MCPServerSession:
         return raw
 
     async def _failure(self, error: Exception, call: Call) -> CallFailedError:
-        """Return the error to raise because *error* ended *call*; keep it for recordings."""
+        """Return the error to raise after *error* ended *call*, and keep it for recordings."""
         await self._inbox.stderr.settled()
         failed = call_failed(error, call, self._inbox)
         details = call.token, str(failed), failed.asides
@@ -651,7 +653,9 @@ class MCPServerSession:
         return failed
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
-        """Refuse a call of the tool *name* if the server was not approved, or the tool is not *judged*.
+        """Refuse a call of *name* if the server is not approved, or the tool is no longer *judged*.
+
+        *judged* is the tool's definition when the call began; None if it was not listed.
 
         Raises:
             CallFailedError: If the call must not be sent.
@@ -669,16 +673,16 @@ class MCPServerSession:
             refuse_older_task(self.tools.described(name), self.name)
 
     def keep_secret(self, secrets: Iterable[str]) -> Redactor:
-        """Hide *secrets* in all that the session keeps; return the session's redactor."""
+        """Hide *secrets* in everything that the session stores; return the session's redactor."""
         self._inbox.keep_secret(secrets)
         return self._inbox.redactor
 
     def read_resource(self, uri: str) -> MCPResourceObservation:
-        """Read the resource *uri*, as `resources.read` does."""
+        """Read the resource *uri*; the same as `resources.read`."""
         return self.resources.read(uri)
 
     def get_prompt(self, name: str, /, **arguments: str) -> MCPPromptObservation:
-        """Get the prompt *name* from the server, as `prompts.get` does."""
+        """Get the prompt *name* from the server; the same as `prompts.get`."""
         return self.prompts.get(name, **arguments)
 
     def complete(
@@ -689,16 +693,16 @@ class MCPServerSession:
         /,
         **others: str,
     ) -> Completions:
-        """Return the server's completions of *value*, the beginning of the value of an argument.
+        """Return the server's suggestions for completing *value*, the start of a value.
 
         Args:
             target: A prompt or its name, or a resource template or its URI template.
             argument: The name of the prompt's argument, or of the template's variable.
-            value: The text typed so far.
+            value: The characters typed so far.
             **others: The values of the other arguments.
 
         `has_more` and `total` of the result tell whether there are more completions. The result is
-        empty if the server has no completion.
+        empty if the server has no completions.
         """
         place = self.connection, self._seconds
         return portal.call(complete, *place, target, argument, value, others)

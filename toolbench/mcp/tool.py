@@ -80,7 +80,7 @@ class MCPToolAction(Action):
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Return the action with *arguments*; its repr hides the arguments that are secret by *schema*.
+        """Return the action with *arguments*; *schema* tells its repr which of them are secret.
 
         Examples:
             >>> from toolbench.mcp import MCPToolAction
@@ -92,7 +92,7 @@ class MCPToolAction(Action):
         return action
 
     def __eq__(self, other: object) -> bool:
-        """Calls are equal if their arguments are."""
+        """Tell whether both actions have the same arguments."""
         return isinstance(other, MCPToolAction) and self.data == other.data
 
     __hash__ = None  # type: ignore[assignment]  # arguments change
@@ -106,7 +106,7 @@ class MCPToolAction(Action):
         return dict(self.data)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the arguments, and the `kind` that `from_dict` needs."""
+        """Return the arguments and a `kind`, which `from_dict` uses to find the class."""
         return {"kind": type(self).__name__, "data": dict(self.data)}
 
     @property
@@ -120,9 +120,9 @@ class MCPToolAction(Action):
 
 
 _READ_PARTS = frozenset({"title", "description", "outputSchema", "annotations", "_meta", "icons"})
-"""The parts of an entry in the server's list that are checked when the list is read."""
+"""The parts of a tool's entry that are checked when the server's list is read."""
 _OF_NO_LIST = frozenset({"name", "executor"})
-"""Fields that a copy may change and still be the tool that the server lists."""
+"""Fields in which a copy may differ and still count as the tool that the server lists."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,29 +151,29 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     output_schema: Any = field(default=None, repr=False)
     icons: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The tool's entry in the server's list, unchanged; empty for a copy that differs from it."""
+    """The tool's entry in the server's list, unchanged; empty for a copy with other content."""
     notes: tuple[str, ...] = ()
-    """Problems of the server's description of the tool; the parts with a problem were left out."""
+    """Problems with the server's description of the tool; the affected parts were left out."""
     server_version: str = ""
     """The version that the server reports."""
     _listing: Any = field(init=False, repr=False, default=None)
-    """The list of the session that this tool, or the tool that it is a copy of, is from."""
+    """The session's list of tools from which this tool, or the original of this copy, comes."""
     _listed: Any = field(init=False, repr=False, default=None)
-    """The tool of the list that this tool is a copy of, or is like; None: this tool itself."""
+    """The listed tool that this tool copies or equals; None if this tool is the listed one."""
     _own: Mapping[str, Any] = field(init=False, repr=False, default_factory=dict)
-    """What this copy has changed."""
+    """The fields that this copy has changed, with their values."""
     _renamed: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
-    """The copies of this tool for lists with another tool of its name, by their names."""
+    """Renamed copies of this tool by name, for lists in which another tool has the same name."""
 
     def __post_init__(self) -> None:
-        """Prepare the tool. Also a copy that `copy` or `replace` makes knows the list of its server."""
+        """Prepare the tool, and remember its server's list; this runs for copies as well."""
         super().__post_init__()
         if isinstance(self.executor, MCPToolExecutor):
             object.__setattr__(self, "_listing", self.executor.client.tools)
 
     @property
     def version(self) -> str:
-        """The version label of the tool, or else of its server; it is kept in records."""
+        """The version label of the tool, or else of its server; records include it."""
         return super().version or self.server_version
 
     @property
@@ -183,7 +183,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def origin(self) -> Any:
-        """The configuration of the tool's server; None without a session."""
+        """The configuration of the tool's server; None if the tool has no session."""
         if isinstance(self.executor, MCPToolExecutor):
             return self.executor.client.entry
         return None
@@ -193,7 +193,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """The tool as an object of the package `mcp`, like that of OpenHands' definition.
 
         Raises:
-            ValidationError: If the server describes it in a way that the package refuses.
+            ValidationError: If the package refuses the server's description of the tool.
         """
         from mcp_types import Tool  # noqa: PLC0415 - the SDK is loaded once a server is connected
 
@@ -233,10 +233,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return self.as_listed()
 
     def as_listed(self) -> Self:
-        """Return this tool as its server lists it now, which takes no request.
+        """Return the tool as its server last listed it, without a new request.
 
-        A copy keeps its own changes. A tool that the server does not list any more is returned
-        itself. An unapproved definition does not replace an approved one.
+        A copy keeps its own changes. If the server no longer lists the tool, this tool itself is
+        returned. An unapproved definition does not replace an approved one.
         """
         if self._listing is None:
             return self
@@ -247,7 +247,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         mine = self._listed or self
         if listed is None or listed is mine:
             return self
-        # The server took a change back
+        # The server undid a change
         if listed.entry == mine.entry and listed.server_version == mine.server_version:
             object.__setattr__(self, "_listed", listed)
             return self
@@ -266,8 +266,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def blocked(self) -> str:  # type: ignore[override]  # each tool has its own
-        """Why the server gets no call of this tool: it was not approved, or does not list the tool."""
-        # A copy with an executor of its own calls no server
+        """Why calls are refused (tool not approved, or no longer listed); else empty."""
+        # A copy with its own executor calls no server
         if self._listing is None or not isinstance(self.executor, MCPToolExecutor):
             return ""
         refusal: str = self._listing.refusal_of(self.remote_name)
@@ -275,7 +275,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def is_replayed(self) -> bool:  # type: ignore[override]  # each tool has its own
-        """Whether a recording answers the calls."""
+        """Whether calls are answered from a recording."""
         return getattr(self.origin, "transport", None) == "replay"
 
     @property
@@ -284,10 +284,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return isinstance(self.executor, MCPToolExecutor) and bool(self.executor.client.development)
 
     def catch_up(self) -> MCPToolObservation | None:
-        """Start the server, which the user develops, again if its files have changed.
+        """Restart the server if the user is developing it and its files have changed.
 
-        The note about it comes with the next result. Return the observation of a failed call if the
-        server does not start.
+        A note about the restart is added to the next result. If the server does not start, return
+        the observation of a failed call.
         """
         try:
             self.executor.client.notices += self.executor.client.catch_up()
@@ -307,13 +307,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         }
 
     def for_workers(self) -> Any:
-        """Return an object that makes this tool on a worker of a cluster.
+        """Return an object from which a worker of a cluster can recreate this tool.
 
         The worker opens its own session with the server.
 
         Raises:
-            ServerError: If the server is an object of this process.
-            ToolNotFoundError: If the tool's server is not connected any more.
+            ServerError: If the server is a Python object in this process.
+            ToolNotFoundError: If the tool's server is no longer connected.
         """
         return WorkerTool.of(self.server, self.remote_name)
 
@@ -321,7 +321,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the tool that `to_dict` described.
 
-        Its server is found by name among the connected servers; no server is started.
+        The server is looked up by name among the connected servers; no server is started.
 
         Raises:
             ToolNotFoundError: If no server of that name is connected, or it has no such tool.
@@ -336,7 +336,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return loaded
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List the problems of *arguments*, each with its path; secrets are hidden."""
+        """Return the problems of *arguments*, each with its path; secrets are hidden."""
         return self._problems_of(self._sendable(arguments), arguments)
 
     def _problems_of(self, sendable: dict[str, Any], arguments: Mapping[str, Any]) -> list[Problem]:
@@ -352,7 +352,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return []
 
     def _with_misspelt(self, problem: Problem, names: Sequence[str]) -> Problem:
-        """Return *problem*; if an argument is missing, add a similar one of *names*, that were sent."""
+        """Return *problem*; if it is a missing argument, mention a similar name in *names*."""
         if problem.message != REQUIRED or len(problem.path) != 1:
             return problem
         others = [name for name in names if name not in self.input_node.properties]
@@ -362,11 +362,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return Problem(problem.path, f"{REQUIRED}, and {near[0]!r} is not an argument")
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments*; a null stays if the schema allows it.
+        """Return the action with *arguments*, without nulls that the schema forbids.
+
+        Only optional parts are removed.
 
         Raises:
-            ArgumentsError: If *arguments* do not fit the server's schema; the error lists the problems,
-                at most twenty.
+            ArgumentsError: If *arguments* do not fit the server's schema; the error lists up to
+                twenty problems.
         """
         sendable = self._sendable(arguments)
         if problems := self._problems_of(sendable, arguments):
@@ -374,9 +376,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return MCPToolAction.of(sendable, self.schema)
 
     def _sendable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *arguments* without the nulls of optional parts that must not be null.
+        """Return *arguments* without optional parts that are null but must not be.
 
-        Models write null for a part that they leave out, and servers refuse this null.
+        Models often send null for an argument that they want to omit, and servers refuse it.
         """
         if not holds_null(arguments):
             return dict(arguments)
@@ -390,14 +392,14 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return tried
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments* unchanged and unchecked: only the server checks them."""
+        """Return the action with *arguments* unchanged; they are left for the server to check."""
         return MCPToolAction.of(arguments, self.schema)
 
     def _invoker(self) -> Callable[[Any, Any], Any]:
         """Return the function that `execute` calls.
 
-        If the executor has `knows_conversations`, it is this function itself: it takes the
-        conversation as its second argument.
+        An executor with `knows_conversations` is returned itself: it takes the conversation as its
+        second argument.
         """
         executor: Any = self.executor
         if getattr(executor, "knows_conversations", False):
@@ -406,11 +408,11 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return super()._invoker()
 
     def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
-        """Return a copy of the server's schema of the arguments, as a model gets it.
+        """Return a copy of the server's schema of the arguments, as it is sent to a model.
 
         Args:
-            security_risk: Whether the model must say how risky each call is. Ignored if the tool is
-                read-only or has its own argument `security_risk`.
+            security_risk: Whether the model must state how risky each call is. Ignored if the tool
+                is read-only or has its own argument `security_risk`.
             summary: Whether the model is asked for a line on the purpose of the call.
         """
         return self._parameters.get(
@@ -422,9 +424,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         input_schema: dict[str, Any] | None = None,
         output_schema: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the tool as its server's `tools/list` describes it, JSON-ready.
+        """Return the tool as its server's `tools/list` describes it, ready for JSON.
 
-        Left out are defaults and examples of secret arguments, and parts with a problem (see
+        Defaults and examples of secret arguments are left out, and so are invalid parts (see
         `notes`).
 
         Args:
@@ -456,10 +458,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
 
 def give_names(tools: Iterable[MCPToolDefinition], names: dict[ToolAddress, str]) -> None:
-    """Add to *names* a unique name for each of *tools* that has none there.
+    """Add a unique name to *names* for each of *tools* that is not in it yet.
 
-    It is the name on the server. If several of the new tools have it, or it was a name or the
-    address of one of *names* before, the name of the server is put in front.
+    The unique name is the tool's name on the server. If that name is taken, or several of the
+    new tools have it, the name of the server is added as a prefix.
     """
     new = [address for address in map(ToolAddress.of, tools) if address not in names]
     if not new:
@@ -478,10 +480,10 @@ def give_names(tools: Iterable[MCPToolDefinition], names: dict[ToolAddress, str]
 
 
 def named(tool: MCPToolDefinition, name: str) -> MCPToolDefinition:
-    """Return *tool* under *name*: itself, or the same copy each time."""
+    """Return *tool*, or its copy under *name*, which is the same object each time."""
     if tool.name == name:
         return tool
-    # A new tool at each look would tell all who look again that there is one
+    # A new object at each look would look like a changed tool
     if name not in tool._renamed:
         tool._renamed[name] = tool.model_copy(update={"name": name})
     renamed: MCPToolDefinition = tool._renamed[name]
@@ -511,9 +513,10 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def __init__(
         self, tool_name: str, client: "MCPServerSession", output_schema: Any = None
     ) -> None:
-        """Call the tool that the server names *tool_name*, through the session *client*.
+        """Create an executor for the tool that the server calls *tool_name*.
 
-        A result that does not fit *output_schema* gets a warning.
+        Calls are sent through the session *client*. A result that does not fit *output_schema*
+        gets a warning.
         """
         self.tool_name = tool_name
         """The name of the tool on the server."""
@@ -523,10 +526,11 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         self._running: set[CancelToken] = set()
 
     def __call__(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
-        """Call the tool and wait. A plain answerer answers the server's questions in this thread.
+        """Call the tool and wait for the result.
 
-        `${NAME}` in an argument is replaced by the secret of this name in *conversation*.
-        Interrupting the wait cancels the call.
+        `${NAME}` in an argument is replaced by the secret of this name in *conversation*. If the
+        handler of the server's questions is a plain function, it runs in this thread. Interrupting
+        the wait cancels the call.
         """
         run, answerer = active_run(), self._answerer()
         draw = None
@@ -565,7 +569,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 return stopped_observation(self.tool_name, _CANCELLED)
 
     def interrupt(self) -> None:
-        """Cancel the running calls, also at the server; any thread may call this."""
+        """Cancel the running calls, here and at the server; any thread may call this."""
         for stop in list(self._running):
             stop.cancel()
 
@@ -584,10 +588,10 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def _calling(
         self, action: MCPToolAction, conversation: Any, answerer: Answerer
     ) -> Callable[[], Coroutine[Any, Any, MCPToolObservation]]:
-        """Return a coroutine function that makes the call; the call belongs to the run of this thread."""
+        """Return a coroutine function that makes the call as part of this thread's run."""
         arguments, on_progress, run = action.data, current_on_progress.get(), active_run()
         if secrets := secrets_of(conversation):
-            # They go to the server, and the server may send them back
+            # The secrets go to the server, which may send them back
             self.client.keep_secret(secrets.redactor.secrets)
             arguments = with_secrets(arguments, secrets)
         if on_progress is None and run is not None:
@@ -597,9 +601,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         return partial(self._call, arguments, on_progress=on_progress, answerer=answerer, run=run)
 
     def _share_secrets(self, run: Run) -> None:
-        """Hide the secrets of *run* in the session, and those of the session in *run*."""
+        """Make the session hide the secrets of *run*, and *run* hide those of the session."""
         known = self.client.keep_secret(run.secrets.own.secrets)
-        # Short ones of other calls are hidden only in the traffic, log and stderr
+        # Short secrets of other calls are hidden only in the traffic, log and stderr
         run.secrets.include(Redactor(s for s in known.secrets if len(s) >= WORD))
 
     async def _call(

@@ -1,4 +1,4 @@
-"""One attempt to connect to a server. All who wait for the server share it, and its one outcome."""
+"""One attempt to connect to a server; all callers that wait for the server share it."""
 
 import asyncio
 import os
@@ -22,8 +22,8 @@ from toolbench.mcp.monitoring.stderr import ENDED
 from toolbench.mcp.recording.player import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
-"""The servers, by identity, that did not answer a request of the newer protocol."""
-# Seconds between two looks at the time while a person is asked
+"""The identities of servers that did not answer a request of the newer protocol."""
+# Seconds between two looks at the time while the user is asked
 _LOOK = 0.1
 
 Greet = Callable[[Connection], Awaitable[None]]
@@ -46,25 +46,25 @@ class Attempt:
         folder: Path,
         development: Development | None = None,
     ) -> None:
-        """Prepare to connect to *entry* within *seconds*; relative paths are in *folder*.
+        """Prepare to connect to *entry* within *seconds*; relative paths start from *folder*.
 
         *development* is the source of the server, if it is under development.
         """
         self.requested_mode = mode
         self.mode = mode
-        """The mode that worked, when it has connected."""
+        """The mode that worked, once the attempt has connected."""
         self.connection = Connection(entry, inbox, features)
-        """The connection that is tried."""
+        """The connection that is being tried."""
         self.error: str | None = None
-        """Why it failed, with advice."""
+        """Why the attempt failed, with advice; None if it did not fail."""
         self._entry, self._inbox, self._features = entry, inbox, features
         self._seconds = seconds
         self._folder, self._development = folder, development
-        # When connecting began; later by what a person took before the present try
+        # When connecting began, plus the seconds for which the user was asked in earlier tries
         self._began = anyio.current_time()
-        # Of the try, for what an error says
+        # The call of the present try, for error messages
         self._call = Call(seconds=seconds)
-        # A scope and not `Task.cancel`: it cancels again what swallowed the first cancel
+        # Not `Task.cancel`: a scope cancels again if code swallows the first cancellation
         self._scope = anyio.CancelScope()
         self._task: asyncio.Task[None] | None = None
         self._waiting = 0
@@ -72,7 +72,7 @@ class Attempt:
     # --- shared by all who wait -------------------------------------------------------
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do *work*, which connects, in a task of its own: a waiter that gives up does not end it."""
+        """Run *work*, which connects, in a task that outlives a caller that stops waiting."""
         self._task = asyncio.ensure_future(self._cancellable(work))
 
     async def _cancellable(self, work: Coroutine[Any, Any, None]) -> None:
@@ -81,25 +81,25 @@ class Attempt:
 
     @property
     def is_running(self) -> bool:
-        """Whether the outcome is still open."""
+        """Whether the attempt has not ended yet."""
         return self._task is not None and not self._task.done()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was cancelled; it may still run, until its process has ended."""
+        """Whether the attempt was cancelled; it still runs until the server's process has ended."""
         return self._scope.cancel_called
 
     @property
     def is_awaited(self) -> bool:
-        """Whether anyone waits for the outcome."""
+        """Whether any caller is waiting for the outcome."""
         return self._waiting > 0
 
     async def outcome(self, call: Call | None = None) -> None:
-        """Wait until it is connected; with *call* no longer than the limit of that.
+        """Wait until the server is connected, but no longer than the time limit of *call*.
 
         Raises:
-            CallTimeoutError: If the time of *call* is up. Connecting goes on.
-            ServerError: If it failed, or was cancelled.
+            CallTimeoutError: If the time limit of *call* is over. The attempt continues.
+            ServerError: If the attempt failed or was cancelled.
         """
         task: Any = self._task
         self._waiting += 1
@@ -113,13 +113,13 @@ class Attempt:
         if self.is_cancelled:
             msg = f"Server {self._inbox.server!r} was disconnected while it was connecting."
             raise ServerError(msg)
-        # What is no Exception
+        # Raises an error that is not an Exception
         task.result()
         if self.error is not None:
             raise ServerError(self.error)
 
     async def _within_limit(self, task: "asyncio.Task[None]", call: Call) -> None:
-        """Wait for *task*; the seconds in which a person is asked do not count."""
+        """Wait for *task*; the time in which the user is asked does not count."""
         while not task.done():
             if call.used >= call.seconds:
                 msg = (
@@ -137,10 +137,10 @@ class Attempt:
         return self._call.is_waiting or any(call.is_waiting for call in self._inbox.calls)
 
     async def cancel(self) -> None:
-        """End the attempt; all who wait for it get an error."""
+        """Cancel the attempt; callers that wait for it get an error."""
         self._scope.cancel()
         if self._task is not None:
-            # Even if this is cancelled too: the process that was started must end first
+            # Shielded: the process that was started must end first, even if this is cancelled too
             with anyio.CancelScope(shield=True):
                 await asyncio.wait({self._task})
 
@@ -148,16 +148,16 @@ class Attempt:
 
     @property
     def seconds_used(self) -> float:
-        """The seconds for which it connects, without those in which a person was asked."""
+        """The seconds spent on connecting, without the time in which the user was asked."""
         return anyio.current_time() - self._began - self.connection.waited
 
     async def connected(self, greet: Greet) -> Connection:
-        """Return a new connection, after *greet* has used it.
+        """Connect, call *greet* with the new connection, and return the connection.
 
         Raises:
-            Exception: Any error of the transport or the SDK; `explained` puts it into words.
+            Exception: Any error of the transport or the SDK; `explained` turns it into a message.
         """
-        # The first time this takes seconds, which are none of the server's
+        # The first import takes seconds, which must not count for the server
         from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
 
         self._began = anyio.current_time()
@@ -174,7 +174,7 @@ class Attempt:
             try:
                 return await self._try(entry, "legacy", greet)
             except Exception:
-                # The program may be another one by now
+                # The program may have been replaced since
                 older_only_servers.discard(identity)
                 if self.seconds_used >= self._seconds:
                     raise
@@ -182,7 +182,7 @@ class Attempt:
         try:
             connection = await self._try(entry, self.requested_mode, greet)
         except Exception as error:
-            # The first request of the newer protocol ends some programs
+            # Some programs exit at the first request of the newer protocol
             may_be_older = self.requested_mode == "auto" and entry.transport == "stdio"
             if not may_be_older or not lost_connection(error):
                 raise
@@ -201,18 +201,18 @@ class Attempt:
             await connection.open(mode, self._call)
             await greet(connection)
         except BaseException:
-            # Cancelled too: no process is left behind
+            # No process is left behind, even if this was cancelled
             with anyio.CancelScope(shield=True):
                 await connection.close()
             raise
         return connection
 
-    # --- what is said of a failure ------------------------------------------------------
+    # --- explaining a failure --- ------------------------------------------------------
 
     def failed_at(self, error: Exception) -> str:
-        """Return the step of connecting at which *error* ended the attempt, as the doctor names it.
+        """Return the step of connecting that failed with *error*, as the doctor names it.
 
-        A recording has no steps.
+        Do not use this for a recording, which has no such steps.
         """
         connection, messages = self.connection, list(self._inbox.traffic)
         if connection.protocol_version:
@@ -234,19 +234,19 @@ class Attempt:
         return "process"
 
     def explained(self, error: Exception) -> str:
-        """Return *error*, which ended the attempt, as a sentence with advice."""
+        """Return an error message with advice for *error*, which ended the attempt."""
         name = self._inbox.server
         heading = f"Server {name!r} did not connect: "
         if isinstance(error, ServerError):
-            # About the entry itself
+            # The error is about the entry itself
             heading = f"Server {name!r}: "
         elif isinstance(root_of(error), RecordedFailureError):
-            # It has a heading
+            # The recorded error has a heading already
             return str(root_of(error))
         return f"{self._inbox.safe_text(heading)}{self.reason(error)}"
 
     def reason(self, error: Exception) -> str:
-        """Return why *error* ended the attempt, with advice, without the name of the server."""
+        """Return the same as `explained`, but without naming the server."""
         if isinstance(error, ServerError):
             return self._inbox.safe_text(str(error))
         reason = self._advice(root_of(error)) or sentence(error, call=self._call)
@@ -255,7 +255,7 @@ class Attempt:
         return str(self.connection.broken(ended(reason)))
 
     def _advice(self, root: BaseException) -> str:
-        """Return advice if the server is slow or not reached; empty if the reason is unknown."""
+        """Return advice if the server is slow or unreachable; empty if the cause is unknown."""
         entry = self._entry
         if self._call.http_failure is not None:
             return ""

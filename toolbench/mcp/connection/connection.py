@@ -1,4 +1,4 @@
-"""One connection to one server: open it, send requests, close it, in the background loop."""
+"""One connection to one server, which runs in the background loop."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -39,15 +39,15 @@ SKILLS = "io.modelcontextprotocol/skills"
 _MODERN = "2026-07-28"
 _LIBRARIES = ("client", "fastmcp", "httpcore2", "httpx2", "mcp")
 """Libraries whose logs may contain addresses of servers and requests."""
-# Pages of one list
+# The most pages that are read of one list
 _MOST_PAGES = 250
-# Rounds of questions of a server before it answers a request
+# How often a server may ask questions before it answers a request
 _MOST_ROUNDS = 10
-# Seconds for the answer to the first request of the newer protocol
+# Seconds to wait for the answer to the first request of the newer protocol
 _PROBE = 10.0
 # Seconds: a server that ignores SIGTERM needs three
 _CLOSING = 8.0
-# Seconds for which an answer is fresh at most, as in the SDK
+# The longest time in seconds for which an answer is fresh, as in the SDK
 _LONGEST = 24 * 60 * 60.0
 
 
@@ -58,7 +58,7 @@ class Pages(NamedTuple):
     problem: str | None = None
     """The reason why pages are missing; None if all pages arrived."""
     lifetime: float | None = None
-    """The seconds for which the list is fresh; None if the server does not tell."""
+    """The seconds for which the list is fresh; None if the server does not say."""
 
 
 class RoundsError(RuntimeError):
@@ -69,32 +69,32 @@ class Connection:
     """The session of the SDK with one server, and the process or HTTP client that it uses."""
 
     def __init__(self, entry: ServerEntry, inbox: Inbox, features: ClientFeatures) -> None:
-        """Prepare to connect to *entry*, whose variables must be replaced already."""
+        """Prepare to connect to *entry*, in which variables must be expanded already."""
         self._entry = entry
         self._inbox = inbox
         self._features = features
         self.declares_roots = bool(features.roots)
-        """Whether the client declares to the server that it has roots."""
+        """Whether the client tells the server that it has roots."""
         self.stderr_start = inbox.stderr.total
         """The number of lines that the server had written to stderr before this connection."""
         self.waited = 0.0
-        """The seconds in which the user was asked while it connected and listed."""
+        """The seconds for which the user was asked while connecting and listing."""
         self.ended_by_us = False
-        """Whether the connection was alive when it was closed here: then the server did not end it."""
+        """Whether this client, and not the server, ended the connection."""
         self.end = ConnectionEnd(entry.transport)
-        """What its messages in the traffic say of its end."""
+        """How the connection ended; its messages in the traffic refer to this."""
         self.protocol_version = ""
-        """The version of MCP that both sides speak; empty before the connection is open."""
+        """The version of MCP that both sides use; empty before the connection is open."""
         self._client: Any = None
         self._transport: Any = None
 
     async def open(self, mode: str, call: Call) -> None:
-        """Connect and negotiate the protocol, under the time limit of *call*.
+        """Connect and negotiate the protocol, within the time limit of *call*.
 
         Raises:
             Exception: Any error of the transport or the SDK; the function `sentence` explains it.
-        """
-        # Slow to load: on the first connect
+                    """
+                    # Slow to load, so only at the first connection
         from fastmcp import Client  # noqa: PLC0415
         from mcp_types import Implementation  # noqa: PLC0415
 
@@ -118,7 +118,7 @@ class Connection:
             client_info=Implementation(name="toolbench", version=__version__),
             extensions=self._features.extensions,
         )
-        # The tasks of the connection serve other runs too
+        # The connection's tasks also serve other runs
         try:
             with call.limited(), without_presets():
                 await self._client.__aenter__()
@@ -127,13 +127,13 @@ class Connection:
         self.protocol_version = str(self._client.protocol_version)
 
     async def close(self) -> None:
-        """End the session and the server's process; an error during this is ignored."""
+        """End the session and the server's process; errors are ignored."""
         if self._client is None:
             return
         self.ended_by_us = self.ended_by_us or self.is_alive
         self.end.note_disconnect()
         with anyio.move_on_after(_CLOSING), suppress(Exception):
-            # Raises the error of a failed connect again
+            # After a failed connect, this raises the same error again
             await self._client.close()
 
     # --- what was agreed ----------------------------------------------------------
@@ -143,14 +143,15 @@ class Connection:
         """The SDK's session.
 
         Raises:
-            MCPError: If the connection was closed, as for a request that is cut off.
+            MCPError: If the connection was closed; it is the error that a running request would
+                get.
         """
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
 
         try:
             session: SdkSession = self._client.session
         except RuntimeError as error:
-            # FastMCP's, about the use of its client
+            # FastMCP's error about the use of its client
             raise MCPError(CONNECTION_CLOSED, "Connection closed") from error
         return session
 
@@ -165,24 +166,24 @@ class Connection:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the server's process; None if it runs or is not a process."""
+        """The exit code of the server's process; None if it is running or there is no process."""
         return getattr(self._transport, "exit_code", None)
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server; None if it is not a process."""
+        """The process id of the server; None if there is no process."""
         return getattr(self._transport, "pid", None)
 
     @property
     def how_it_ended(self) -> str:
-        """The end of the process in words, in brackets; empty if it is not known."""
+        """How the process ended, in words and brackets; empty if this is not known."""
         if self.exit_code is None:
             return ""
         return f" ({ending(self.exit_code)})"
 
     @property
     def unfinished_line(self) -> str:
-        """The beginning of a line on the server's stdout whose end has not come."""
+        """The beginning of a line on the server's stdout that is not complete yet."""
         lines = getattr(self._transport, "lines", None)
         if lines is None:
             return ""
@@ -192,7 +193,7 @@ class Connection:
     def broken(self, text: str, call: Call | None = None) -> BrokenError:
         """Return an error with *text*, the exit code and the last lines of stderr.
 
-        If the server wrote any during *call*, earlier lines are of another matter.
+        If the server wrote lines during *call*, earlier lines are left out.
         """
         since, stderr = self.stderr_start, self._inbox.stderr
         if call is not None and stderr.last(1, since=call.stderr_since):
@@ -209,11 +210,11 @@ class Connection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether both sides speak the newer protocol, which has no handshake."""
+        """Whether both sides use the newer protocol, which has no handshake."""
         return self.protocol_version >= _MODERN
 
     def described(self) -> dict[str, Any]:
-        """Return the server's `serverInfo`, `capabilities` and `instructions`, JSON-ready."""
+        """Return the server's `serverInfo`, `capabilities` and `instructions`, ready for JSON."""
         parts = {
             "serverInfo": self._client.server_info,
             "capabilities": self._client.server_capabilities,
@@ -230,17 +231,17 @@ class Connection:
     async def request(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """Send a request, and return its result as the server sent it, unchecked.
 
-        Questions that the server asks before its result are answered, in up to ten rounds. A demand
-        to visit pages (`URLElicitationRequiredError`) counts as a question.
+        If the server asks questions first, they are answered, in up to ten rounds. A demand to
+        visit pages (`URLElicitationRequiredError`) counts as a question.
 
         Raises:
             CallTimeoutError: If the server took too long; the request was cancelled at the server.
-            RoundsError: If the server still asks after ten rounds.
+            RoundsError: If the server asks again after ten rounds.
             PydanticSerializationError: If *params* cannot be written as JSON.
         """
         with self._inbox.calls.enter(call), call.limited():
             call.answers = {}
-            # A close during a question ends this session, and the client has none then
+            # Kept here: if the connection is closed during a question, the client has no session
             session = self.session
             if call.before_sending is not None:
                 await call.before_sending()
@@ -255,7 +256,7 @@ class Connection:
                 except Exception as error:
                     if is_last and code_of(error) == URL_ELICITATION_REQUIRED:
                         break
-                    # Only a demand for a page is answered here
+                    # Only the demand to visit a page is answered here
                     if not await pages_visited(error, self._inbox):
                         raise
                     continue
@@ -271,7 +272,7 @@ class Connection:
         raise RoundsError(msg)
 
     async def _finished(self, raw: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return *raw*, the result of *call*, or what an extension of the user makes of it."""
+        """Return *raw*, the result of *call*, processed by an extension if one claims it."""
         claim = self._features.claim_of(raw.get("resultType"))
         if claim is None or not self.is_modern:
             return raw
@@ -292,11 +293,10 @@ class Connection:
         *,
         used: float = 0.0,
     ) -> Pages:
-        """Return the items of all pages of the list that *method* requests; a page has them under *key*.
+        """Return the items of all pages of a list, which the requests *method* return under *key*.
 
-        If there is a problem, the items before it are returned with it.
-
-        *seconds* is the limit for all pages together, of which *used* are over.
+        After a problem, the earlier items are returned together with the problem. All pages must
+        arrive within *seconds*, of which *used* are already over.
         """
         items: list[Any] = []
         lifetimes: list[float | None] = []
@@ -304,7 +304,7 @@ class Connection:
         cursors: set[str] = set()
         call = Call(seconds=seconds, used=used)
         try:
-            # The time of the user does not count
+            # The time in which the user is asked does not count
             with call.within(seconds, used=used):
                 for _ in range(_MOST_PAGES):
                     raw = await self.request(method, params, call)
@@ -360,9 +360,9 @@ def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return *params* as JSON.
 
     Raises:
-        PydanticSerializationError: If they have a value that JSON has not, such as nan.
+        PydanticSerializationError: If a value cannot be written as JSON, such as nan.
     """
-    # Sets and objects of pydantic too
+    # This also converts sets and pydantic objects
     written: dict[str, Any] = to_jsonable_python(dict(params), exclude_none=True)
     for path, number in not_in_json(written):
         msg = f"{'.'.join(map(str, path))} is {number}, and JSON has no such number"
@@ -371,9 +371,9 @@ def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def pages_visited(error: Exception, inbox: Inbox) -> bool:
-    """Return True if *error* names pages, and the user agrees to visit each of them; else False.
+    """Tell whether *error* demands visits to pages, and the user agreed to visit each page.
 
-    A question about each page goes to the handler of the running call. Source: MCP specification,
+    The handler of the running call is asked about each page. Source: MCP specification,
     elicitation, `URLElicitationRequiredError`.
     """
     pages = required_pages(error)

@@ -1,4 +1,4 @@
-"""The requests that are running: their time limits, their progress, and who answers questions."""
+"""The running requests, with their time limits, progress and handlers of questions."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -19,16 +19,16 @@ class CallTimeoutError(TimeoutError):
 
 @dataclass(frozen=True)
 class HttpFailure:
-    """An HTTP answer with the status of an error, or a page for people."""
+    """An HTTP answer that has an error status, or is a web page instead of an MCP message."""
 
     status: int
     reason: str
     body: str
-    """The first characters of the body, or of the message if the body is an MCP error."""
+    """The first characters of the body; if the body is an MCP error, of its message."""
     is_answer: bool = False
-    """Whether the body is an MCP error: the server itself answered."""
+    """Whether the body is an MCP error, so the server itself answered."""
     hint: str = ""
-    """Advice for a person; empty if there is none."""
+    """Advice for the user; empty if there is none."""
 
     def __str__(self) -> str:
         body = " ".join(self.body.split())
@@ -40,9 +40,9 @@ class Call:
     """One request to a server, from its start to its answer."""
 
     seconds: float
-    """Time limit for the server, in seconds; waiting for a person does not count."""
+    """The server's time limit in seconds; time in which the user is asked does not count."""
     used: float = 0.0
-    """The seconds of the limit that earlier requests have used, as those of one connection do."""
+    """The seconds of the limit that earlier requests used, for requests that share one limit."""
     tool: str | None = None
     on_progress: OnProgress | None = None
     answerer: Answerer | None = None
@@ -50,31 +50,31 @@ class Call:
     http_failure: HttpFailure | None = None
     round: int = 1
     before_sending: Callable[[], Awaitable[None]] | None = None
-    """Awaited on the connection that is used, right before the request; may refuse it by an error."""
+    """Awaited once connected, right before the request is sent; an error stops the request."""
     answers: Mapping[str, Any] = field(default_factory=dict)
-    """What the request repeats for the server: answers to its questions, and its own state."""
+    """Parameters of a repeated request: answers to the server's questions, and its state."""
     noise: str = ""
-    """The first line during the call that was no message; empty if all were messages."""
+    """The first line received during the call that was not a message; empty if there was none."""
     stderr_since: int = 0
     """The number of lines that the server had written to stderr before the request was sent."""
     on_close: Callable[[], object] = lambda: None
-    """A function for the background loop: called when the user disconnects the server."""
+    """Called in the background loop when the user disconnects the server."""
     context: Context = field(default_factory=copy_context, repr=False)
     """The context of the caller, in which the questions of the server are answered."""
     waited: float = 0.0
-    """The seconds in which the call waited for a person."""
+    """The seconds for which the call waited for the user."""
     _scopes: list[anyio.CancelScope] = field(default_factory=list, repr=False)
     _waiting: int = 0
     _asked: float = 0.0
     _paused: list[tuple[anyio.CancelScope, float]] = field(default_factory=list, repr=False)
-    """The paused time limits, each with the seconds that were left."""
+    """The paused time limits, each with its remaining seconds."""
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Run the `with` block under the time limit, and let `current_call` return this call in it.
+        """Run the `with` block within the time limit; in it, `current_call` returns this call.
 
         Raises:
-            CallTimeoutError: If the time is up.
+            CallTimeoutError: If the time limit is over.
         """
         with self.within(self.seconds, used=self.used):
             token = _current.set(self)
@@ -85,12 +85,12 @@ class Call:
 
     @contextmanager
     def within(self, seconds: float, *, used: float = 0.0) -> Iterator[None]:
-        """Run the `with` block for at most *seconds*; the limit pauses during a wait for a person.
+        """Run the `with` block for at most *seconds*, of which *used* are already over.
 
-        The seconds in *used* are over already.
+        The limit is paused while the user is asked.
 
         Raises:
-            CallTimeoutError: If the time is up.
+            CallTimeoutError: If the time limit is over.
         """
         deadline = anyio.current_time() + seconds - used
         with anyio.CancelScope(deadline=deadline) as scope:
@@ -105,12 +105,12 @@ class Call:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the call waits for a person; then its time limits are paused."""
+        """Whether the call is waiting for the user, which pauses its time limits."""
         return self._waiting > 0
 
     @asynccontextmanager
     async def waiting_for_person(self) -> AsyncIterator[None]:
-        """Pause the time limits while a question waits for its answer."""
+        """Pause the time limits during the `async with` block, while the user is asked."""
         self._waiting += 1
         if self._waiting == 1:
             now = self._asked = anyio.current_time()
@@ -128,17 +128,17 @@ class Call:
 
 
 class WaitingCalls:
-    """Calls that wait for the same answer of a person."""
+    """Calls that wait for the same answer from the user."""
 
     def __init__(self) -> None:
         """Make an empty collection of calls."""
         self._calls: list[Call] = []
         self._pauses: AsyncExitStack | None = None
-        """The pauses of the calls, while the person is asked."""
+        """The pauses of the calls' time limits while the user is asked; else None."""
 
     @asynccontextmanager
     async def including(self, call: Call | None) -> AsyncIterator[None]:
-        """Let *call* wait together with the other calls during the `async with`; None does nothing."""
+        """Add *call* to the waiting calls during the `async with` block; None does nothing."""
         if call is None:
             yield
             return
@@ -152,7 +152,7 @@ class WaitingCalls:
 
     @asynccontextmanager
     async def waiting_for_person(self) -> AsyncIterator[None]:
-        """Pause the time limits of all calls, also of later ones, while a person is asked."""
+        """Pause the time limits of all calls during the block, including calls added meanwhile."""
         async with AsyncExitStack() as pauses:
             for call in self._calls:
                 await pauses.enter_async_context(call.waiting_for_person())
@@ -167,7 +167,7 @@ _current: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 def current_call() -> Call | None:
-    """Return the call for which this code runs; None if it is not known."""
+    """Return the call on whose behalf this code is running; None if unknown."""
     return _current.get()
 
 
@@ -184,7 +184,7 @@ class OpenCalls:
 
     @contextmanager
     def enter(self, call: Call) -> Iterator[Call]:
-        """Add *call* during the `with`, under a new token. Progress messages name the token."""
+        """Add *call* under a new token, used in progress messages, during the `with` block."""
         call.token = f"toolbench-{next(self._ids)}"
         self._calls[call.token] = call
         try:
@@ -194,9 +194,9 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Add *call* again during the `with`, under its old token, although it was answered already.
+        """Add an answered *call* again under its old token, during the `with` block.
 
-        Progress messages with the token can then still find the call.
+        Progress messages with this token can then still be assigned to the call.
         """
         self._calls[call.token] = call
         try:
@@ -209,13 +209,13 @@ class OpenCalls:
         return self._calls.get(str(token))
 
     def asking(self) -> list[Call]:
-        """Return the running calls for which the server may ask its question, the likeliest first.
+        """Return the running calls that may have caused a question of the server, likeliest first.
 
-        In the older protocol a question names no call: then these are all calls, those of tools
-        first, since a list may be read anew meanwhile, and of them the latest.
+        In the older protocol, a question does not name its call. All calls are then returned: tool
+        calls come first, before requests of lists, and later calls come before earlier ones.
         """
         call = current_call()
-        # in the older protocol this is the call that connected, which has ended
+        # In the older protocol this is the call that connected, which has ended
         if call is not None and call.token in self._calls:
             return [call]
         latest_first = reversed(self._calls.values())

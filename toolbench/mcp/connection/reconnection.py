@@ -1,4 +1,4 @@
-"""Keep the connection to a server, and open it again after a loss."""
+"""Keep the connection to a server, and reconnect if it is lost."""
 
 import asyncio
 from collections import Counter
@@ -27,11 +27,11 @@ from toolbench.mcp.errors import (
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.threads import leave_behind_in_forks
 
-# Seconds for all last requests together
+# Seconds for all requests that must be sent before closing, together
 _LAST = 8.0
 # Seconds before the work of `schedule`
 _PAUSE = 0.2
-# Seconds for the exit code of a process whose end was noticed
+# Seconds to wait for the exit code of a process that has ended
 _EXIT = 1.5
 # Seconds between two looks at the files of a server under development
 _LOOK = 0.5
@@ -42,9 +42,9 @@ Status = Literal["new", "connecting", "connected", "lost", "failed", "closed"]
 
 
 class ReconnectingConnection:
-    """Keeps the connection to one server, and opens it again after a loss.
+    """A connection to one server that is opened again if it is lost.
 
-    Its coroutines run in the background loop.
+    The coroutines run in the background loop.
     """
 
     def __init__(
@@ -62,27 +62,27 @@ class ReconnectingConnection:
 
         Args:
             entry: The configuration of the server.
-            inbox: Takes notifications, logs and traffic.
-            seconds: The time limit for connecting, and for the lists that are read then.
+            inbox: Receives notifications, logs and traffic.
+            seconds: The time limit for connecting and reading the lists together.
             mode: `auto`, `legacy`, or a version of the protocol.
             features: The roots and extensions that this client offers the server.
-            greet: A function that is called with each new connection, before its use.
+            greet: Called with each new connection before other code uses it.
             development: The source of the server, if it is under development.
         """
         self.entry = entry
         self.folder = Path.cwd()
-        """The folder for relative paths of the server's process, also when it is started again."""
+        """The folder for relative paths of the server's process, the same after each restart."""
         self.inbox = inbox
         self.seconds = seconds
         self.mode = mode
-        """The mode of the next connection; a mode that worked is kept."""
+        """The mode for the next connection; a mode that worked is used again."""
         self.error: str | None = None
-        """The reason why the server could not be reached, with advice; None without an error."""
+        """Why the server could not be reached, with advice; None if there was no error."""
         self.notices: list[str] = []
-        """Notes for the person in the next result of a call, about data that a restart lost."""
+        """Notes for the next result of a call, about data that the server lost at a restart."""
         self.development = development
         """The source of a server under development, until it is disconnected; else None."""
-        # The ends of the requests that are sent before the connection closes
+        # Each event is set when a request that must finish before closing has ended
         self._last_requests: set[asyncio.Event] = set()
         self._features = features
         self._greet = greet
@@ -90,27 +90,27 @@ class ReconnectingConnection:
         self._connection: Connection | None = None
         # The lost connection, for the notice
         self._lost: Connection | None = None
-        # The last attempt to connect. While it runs there is no second one: all wait for this one
+        # The last attempt to connect; while it runs, all callers wait for it
         self._attempt: Attempt | None = None
-        # The requests that run over each connection
+        # The number of requests that are running over each connection
         self._uses: Counter[Connection] = Counter()
-        # Connections to be closed when no request runs over them
+        # Connections to close once no request runs over them
         self._retired: set[Connection] = set()
         self._closing: set[asyncio.Task[None]] = set()
-        # Held while a process ends, by all who end it: a second close, and the next start, must
-        # wait for the end too
+        # Held while a process is being ended: a second close, and the next start, must wait until
+        # it has ended
         self._ending = anyio.Lock()
         self._later: asyncio.Future[None] | None = None
         self._watching: asyncio.Task[None] | None = None
-        # Whether the connection belongs to the process that this one is a fork of
+        # Whether the connection belongs to the process from which this one was forked
         self._is_of_parent = False
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
-        """Leave the connection to the process that was forked: its loop and its pipes are there."""
+        """In a forked process, leave the connection to the parent, which has its loop and pipes."""
         if self._state in ("connected", "connecting"):
             self._state, self._is_of_parent = "closed", True
-        # Kept, because what is collected closes its pipes
+        # Kept, because garbage collection would close the pipes
         tasks = self._later, self._watching, self._closing
         self._parents = self._connection, self._attempt, tasks
         self._connection = self._lost = self._attempt = self._later = self._watching = None
@@ -120,30 +120,30 @@ class ReconnectingConnection:
     @property
     def status(self) -> Status:
         """The state of the connection now."""
-        # another thread may reconnect
+        # Read once: another thread may reconnect
         state, connection = self._state, self._connection
         alive = connection is not None and connection.is_alive
         return "lost" if state == "connected" and not alive else state
 
     @property
     def seconds_used(self) -> float:
-        """The seconds for which it connects, without those in which a person was asked."""
+        """The seconds spent on connecting, without the time in which the user was asked."""
         if self._attempt is None:
             return 0.0
         return self._attempt.seconds_used
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the messages are written to a recording, or come from a recording.
+        """Whether the messages are being recorded or replayed.
 
-        Then no request may depend on the time, because a replay has other times.
+        Requests must then not depend on the time, which differs in a replay.
         """
         return self.inbox.recorder is not None or self.entry.transport == "replay"
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server; None without a running process of ours."""
-        # Another thread may disconnect it meanwhile
+        """The process id of the server; None if this client runs no process for it."""
+        # Read once: another thread may disconnect it meanwhile
         connection = self._connection
         if connection is None or self.status != "connected":
             return None
@@ -151,7 +151,7 @@ class ReconnectingConnection:
 
     @property
     def current(self) -> Connection:
-        """The present connection, alive or not.
+        """The current connection, whether alive or not.
 
         Raises:
             ServerError: If there is no connection.
@@ -166,8 +166,8 @@ class ReconnectingConnection:
     async def open(self, mode: str | None = None) -> None:
         """Close an older connection and connect; remember the mode that worked.
 
-        If it is connecting already, with this mode or *mode* is None, wait for that. If that is
-        cancelled, wait for its end first.
+        If an attempt to connect is already running, wait for it, unless *mode* differs from its
+        mode or it was cancelled. In these cases, wait for its end and connect again.
 
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.
@@ -177,10 +177,10 @@ class ReconnectingConnection:
                 await self._opened(attempt)
                 return
             await attempt.cancel()
-        # The person wants to try the newer protocol again
+        # The user wants to try the newer protocol again
         if mode == "auto":
             older_only_servers.discard(self.entry.identity)
-        # The caller knows that the server starts anew: no notice
+        # The caller knows that the server restarts, so no notice is needed
         self._lost = None
         await self._opened(self._begin(mode or self.mode))
 
@@ -188,14 +188,15 @@ class ReconnectingConnection:
         try:
             await attempt.outcome()
         except asyncio.CancelledError:
-            # The one who wanted to connect gave up, so nothing may start afterwards, unless another
-            # one waits for it too
+            # The caller gave up, so the server must not start afterwards, unless another caller
+            # waits
+            # for it
             if not attempt.is_awaited:
                 await attempt.cancel()
             raise
 
     async def close(self) -> None:
-        """Disconnect; the server's process ends. An attempt to connect is cancelled."""
+        """Disconnect and end the server's process; a running attempt to connect is cancelled."""
         with anyio.move_on_after(_LAST):
             for end in list(self._last_requests):
                 await end.wait()
@@ -205,7 +206,7 @@ class ReconnectingConnection:
         self.development = None
         # First, so that requests that are cut off do not connect again
         self._set("closed")
-        # A run that waits between two looks at its task ends now
+        # End runs that are polling the state of a task
         for call in self.inbox.calls:
             call.on_close()
         if (attempt := self._running) is not None:
@@ -222,7 +223,7 @@ class ReconnectingConnection:
 
     @contextmanager
     def last_request(self) -> Iterator[None]:
-        """Keep the connection and the background loop open until the `with` block has ended."""
+        """Keep the connection and the background loop open during the `with` block."""
         end = asyncio.Event()
         self._last_requests.add(end)
         portal.close_first(end.wait)
@@ -235,13 +236,13 @@ class ReconnectingConnection:
 
     @property
     def _running(self) -> Attempt | None:
-        """The attempt that runs now."""
+        """The attempt that is running now; None if there is none."""
         if self._attempt is not None and self._attempt.is_running:
             return self._attempt
         return None
 
     def _begin(self, mode: str) -> Attempt:
-        """Begin to connect; without an await, so that no other task begins it too."""
+        """Begin to connect; this has no await, so no other task can begin at the same time."""
         attempt = self._attempt = Attempt(
             self.entry,
             self.inbox,
@@ -282,7 +283,7 @@ class ReconnectingConnection:
         self._set("connected")
 
     async def _end(self, *connections: Connection) -> None:
-        """Close *connections*; return when their processes, and those of other closes, have ended."""
+        """Close *connections*, and wait until all processes that are being ended have ended."""
         # An interrupt must leave no process behind
         with anyio.CancelScope(shield=True):
             async with self._ending:
@@ -290,7 +291,7 @@ class ReconnectingConnection:
                     await connection.close()
 
     def _retire(self, connection: Connection) -> None:
-        """Use *connection* for no further request, and close it when none runs over it any more."""
+        """Send no more requests over *connection*; close it once the running ones have ended."""
         if self._connection is connection:
             self._lost, self._connection = connection, None
             self._retired.add(connection)
@@ -306,10 +307,10 @@ class ReconnectingConnection:
     # --- a server under development -------------------------------------------------
 
     async def catch_up(self, *, tries_again: bool = True) -> None:
-        """Start a server under development again if its files have changed since it was started.
+        """Restart a server under development if its files have changed since it was started.
 
-        All who come meanwhile wait for this one attempt. A request that runs keeps the old process
-        until it has its answer. With *tries_again* also a server is started that did not start before.
+        Later callers wait for the same attempt. Running requests keep the old process until they
+        are answered. With *tries_again*, a server that failed to start before is started as well.
 
         Raises:
             ServerError: If the server does not start.
@@ -317,31 +318,31 @@ class ReconnectingConnection:
         while (development := self.development) is not None and not self._is_of_parent:
             if (attempt := self._running) is not None:
                 if attempt.is_cancelled:
-                    # An interrupt ends it
+                    # An interrupt is ending it
                     await attempt.cancel()
                 else:
-                    # It may have begun before the last change
+                    # It may have begun before the last change of the files
                     await self._opened(attempt)
                 continue
             before = self._attempt
             changed = await asyncio.to_thread(development.changed)
             if self._attempt is not before or self.development is None:
                 continue
-            # Closed: an interrupt has ended the last attempt
+            # The state is "closed" if an interrupt ended the last attempt
             if not changed and not (tries_again and self._state in ("failed", "closed")):
                 return
             development.note_cause(changed)
             if self._connection is not None and self._uses[self._connection]:
                 self._retire(self._connection)
-            # The note is another one
+            # The note about the changed files replaces the notice of a loss
             self._lost = None
             await self._opened(self._begin(self.mode))
             return
 
     async def _watch(self, development: Development) -> None:
-        """Start the server again after each change of its files, until it is disconnected."""
+        """Restart the server after each change of its files, until it is disconnected."""
         while self.development is development:
-            # The status shows it, and so does the next call
+            # The status and the next call show the error
             with suppress(ServerError):
                 if await asyncio.to_thread(development.changed):
                     await self.catch_up(tries_again=False)
@@ -349,7 +350,7 @@ class ReconnectingConnection:
 
     @contextmanager
     def _using(self, connection: Connection) -> Iterator[None]:
-        """Keep a retired *connection* open until the `with` block has ended."""
+        """Keep *connection* open during the `with` block, even if it is retired meanwhile."""
         self._uses[connection] += 1
         try:
             yield
@@ -360,22 +361,22 @@ class ReconnectingConnection:
             self._close_unused(connection)
 
     def schedule(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* in a task after a pause; do nothing if such a task waits or runs already."""
+        """Run *work* in a task after a pause, unless such a task is already waiting or running."""
         if self._later is None or self._later.done():
             self._later = asyncio.ensure_future(self._quietly(work))
 
     def schedule_renewal(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Call `schedule` with *work*, because an answer is not fresh any more.
+        """Call `schedule` with *work*, because an answer is no longer fresh.
 
-        Do nothing if the messages are recorded. Any thread may call this.
+        Do nothing if the messages are recorded or replayed. Any thread may call this.
         """
         if not self.is_recorded:
             portal.loop.call_soon_threadsafe(self.schedule, work)
 
     async def _quietly(self, work: Callable[[], Awaitable[None]]) -> None:
-        # Many notifications cause the work once
+        # Many notifications within the pause cause only one run of the work
         await anyio.sleep(_PAUSE)
-        # The status shows it
+        # The status shows the error
         with suppress(ServerError):
             await work()
 
@@ -390,17 +391,16 @@ class ReconnectingConnection:
     ) -> dict[str, Any]:
         """Send a request, and return its result as the server sent it; see `Connection.request`.
 
-        If the connection was lost, connect again first.
-
-        If the connection breaks during a request, the request is not repeated: the server may have
-        done half of it. The request is repeated if the server had forgotten our session.
+        If the connection was lost, connect again first. A request whose connection breaks is not
+        repeated, because the server may have done part of it. It is repeated if the server refused
+        it because it no longer knew the session.
 
         Args:
             method: The method of the request.
             params: Its parameters.
-            call: Its time limit, and who answers questions.
-            verb: What the server is asked to do, such as `read 'x'`. With it, any error is a
-                ServerError: "Server 's' did not read 'x': ...".
+            call: The time limit and the handler of questions.
+            verb: What the server is asked to do, such as `read 'x'`. If given, every error becomes
+                a ServerError: "Server 's' did not read 'x': ...".
 
         Raises:
             ServerError: If there is no connection and connecting fails.
@@ -426,7 +426,7 @@ class ReconnectingConnection:
         try:
             return await self._over(connection, ask, call)
         except BrokenError:
-            # Whatever HTTP status came with it: a server that is shut down may say 404 too
+            # Whatever the HTTP status is: a server that is shut down may also answer 404
             raise
         except Exception as error:
             if not forgot_session(error, call):
@@ -434,15 +434,15 @@ class ReconnectingConnection:
         call.http_failure = None
         if (recorder := self.inbox.recorder) is not None:
             recorder.forgotten(call.token)
-        # Other requests may run over it, which the server still answers
+        # The server may still answer other requests over the old connection
         self._retire(connection)
         return await self._over(await self.live(call), ask, call)
 
     async def use(self, look: Callable[[Connection], Awaitable[T]], *, repeats: bool = False) -> T:
         """Call *look* with an open connection and return its result.
 
-        With *repeats*, for what changes nothing at the server, it is called again, once, if the
-        server ends during it.
+        If the server ends during *look* and *repeats* is True, *look* is called once more. Use this
+        only if *look* changes nothing at the server.
 
         Raises:
             ServerError: If there is no connection, or the server ends during *look*.
@@ -472,11 +472,11 @@ class ReconnectingConnection:
     async def live(self, call: Call | None = None) -> Connection:
         """Return the connection; open it again if it was lost.
 
-        Of those who come meanwhile, all wait for this one attempt, and with *call* no longer than
-        the limit of that.
+        All callers wait for the same attempt to connect, but no longer than the time limit of their
+        *call*.
 
         Raises:
-            CallTimeoutError: If the time of *call* is up.
+            CallTimeoutError: If the time limit of *call* is over.
             ServerError: If the connection was closed on purpose, or connecting fails.
         """
         if self.status == "connected":
@@ -484,10 +484,11 @@ class ReconnectingConnection:
         if self._running is None and self._state != "closed":
             self._lost = self._connection or self._lost
             self._begin(self.mode)
-        # Not until it is alive: a server that ends after each start would be started again and again
+        # Do not loop until it is alive: a server that ends after each start would be restarted
+        # endlessly
         while self._state != "closed" and (attempt := self._running) is not None:
             await attempt.outcome(call)
-        # Before, or right after it was connected
+        # It may have been closed before, or right after it was connected
         if self._state == "closed":
             why = "is disconnected: reconnect it first"
             if self._is_of_parent:
@@ -497,14 +498,14 @@ class ReconnectingConnection:
         return self.current
 
     def _lost_with(self, broken: Connection) -> list[str]:
-        """Return what the server lost when the connection *broken* ended, in a sentence for the user."""
+        """Return a sentence for the user on what the server lost when *broken* ended, in a list."""
         if self.entry.transport == "stdio":
             return [
                 f"The server's process had ended{broken.how_it_ended} and was started again: "
                 "what it kept in memory is gone."
             ]
         if broken.is_modern:
-            # It has no sessions, so the server kept nothing for this client
+            # The newer protocol has no sessions, so the server kept nothing for this client
             return []
         return [
             "The connection to the server was lost and opened again: "
@@ -512,11 +513,11 @@ class ReconnectingConnection:
         ]
 
     async def _death(self, connection: Connection, call: Call | None) -> BrokenError:
-        """Return the error of a request over *connection*, which ended during it."""
+        """Return the error for a request during which *connection* ended."""
         name, what = self.inbox.server, "request"
         if call is not None and call.tool is not None:
             what = "call"
-        # Not whether it is still the present one: another call may have connected again already
+        # Comparing with the current connection would not do: another call may have reconnected
         if connection.ended_by_us:
             return BrokenError(
                 f"Server {name!r} was disconnected here during the {what}: how much of it was "

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
 
 _LISTS = ("tools", "prompts", "resources")
-# Seconds before a stream that ended is opened again; twice as many after each further end
+# Seconds before a stream that ended is opened again; they double after each further end
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
 class Subscriptions:
-    """The subscriptions at one server. Its coroutines run in the background loop.
+    """The subscriptions at one server; the coroutines run in the background loop.
 
-    The older protocol needs a request for each resource, and reports lists without a request. The
-    newer protocol has one open stream for resources and lists.
+    In the older protocol, each resource needs a request, and changes of lists are always
+    reported. The newer protocol has one open stream for resources and lists.
     """
 
     def __init__(self, session: "MCPServerSession", seconds: float) -> None:
-        """Subscribe at the server of *session*, with *seconds* for each request."""
+        """Prepare subscriptions at the server of *session*, with *seconds* for each request."""
         self._session = session
         self._connection = session.connection
         self._seconds = seconds
@@ -33,9 +33,9 @@ class Subscriptions:
         self.lost: dict[str, str] = {}
         """Resources whose subscription was refused on a new connection, each with the reason."""
         self.updated: list[str] = []
-        """Resources that changed, each once, in the order of their first change."""
+        """The resources that have changed, without repeats, in the order of their first change."""
         self.interruption = ""
-        """Why no updates come now, if the stream of the newer protocol ended; empty otherwise."""
+        """Why no updates arrive now, if the stream of the newer protocol ended; else empty."""
 
     def note(self, uri: str) -> None:
         """Remember that the resource *uri* changed."""
@@ -44,9 +44,9 @@ class Subscriptions:
         self._connection.inbox.changes.note("resources")
 
     async def follow(self, connection: Connection) -> None:
-        """Subscribe again on a new connection.
+        """Renew the subscriptions on a new connection.
 
-        In the older protocol, resources that the server refuses are put in `lost`.
+        In the older protocol, resources that the server refuses are moved to `lost`.
         """
         self.stop()
         self.lost.clear()
@@ -118,7 +118,7 @@ class Subscriptions:
     async def _keep_open(self, connection: Connection, filters: dict[str, Any]) -> None:
         """Keep the stream open until this task is cancelled; notifications go to the inbox.
 
-        A stream that ends, such as one that a proxy cuts, is opened again after a pause.
+        If the stream ends, for example because a proxy cut it, it is opened again after a pause.
         """
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.subscriptions import (  # noqa: PLC0415 - the same
@@ -133,7 +133,7 @@ class Subscriptions:
             try:
                 async with listen(connection.session, **filters) as subscription:
                     if not any(subscription.honored.model_dump().values()):
-                        # It takes the request, but sends no updates
+                        # The server accepts the request, but sends no updates
                         return
                     self._note_open(filters, is_first=not was_open)
                     was_open = True
@@ -144,7 +144,8 @@ class Subscriptions:
                 why = "the stream was cut"
             except (MCPError, TimeoutError) as error:
                 why = sentence(error)
-            # Many servers declare the capability, but refuse the request. A recording is replayed once
+            # Many servers declare the capability, but refuse the request. A replay has only one
+            # stream
             if not was_open or self._connection.entry.transport == "replay":
                 return
             if loop.time() - begun > _LONGEST_PAUSE:
@@ -157,7 +158,7 @@ class Subscriptions:
         self._interrupt("")
         if is_first:
             return
-        # They may have changed meanwhile
+        # The lists may have changed meanwhile
         for name in _LISTS:
             if filters.get(f"{name}_list_changed"):
                 self._session.list_changed(name)

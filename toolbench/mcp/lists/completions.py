@@ -12,7 +12,7 @@ from toolbench.redaction.detect import Secrecy
 
 
 class Completions(list[str]):
-    """The completions that a server sent, the best first. Source: MCP specification, completion."""
+    """The completions that a server sent, best first. Source: MCP specification, completion."""
 
     def __init__(
         self,
@@ -21,16 +21,16 @@ class Completions(list[str]):
         total: int | None = None,
         more: bool = False,
     ) -> None:
-        """Keep *values*, the completions that the server sent.
+        """Create the list from *values*, the completions that the server sent.
 
-        *total* is the number of all completions, if the server says it. *more* tells whether some
+        *total* is the number of all completions, if the server states it. *more* tells whether some
         completions were not sent.
         """
         super().__init__(values)
         self.total = total
         """The number of completions that the server knows; None if the server does not say."""
         self.has_more = more
-        """Whether the server has more completions than it sent: type more of the value to see them."""
+        """Whether the server has more completions; type more of the value to see them."""
 
 
 async def complete(

@@ -24,7 +24,7 @@ class ListedTool:
     meta: dict[str, Any] | None
     icons: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
-    """Problems of the description; the parts with a problem were left out."""
+    """Problems with the description; the affected parts were left out."""
     raw: Mapping[str, Any] = field(repr=False)
     """The description exactly as the server sent it."""
 
@@ -41,7 +41,7 @@ class DisabledTool:
 
 @dataclass(frozen=True)
 class ToolsDiff:
-    """The names of the items that differ between two lists of a server, mostly of tools."""
+    """The names of tools, or other items, that differ between two versions of a list."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -60,7 +60,7 @@ class ToolsDiff:
 
     @classmethod
     def between(cls, before: Mapping[str, Any], after: Mapping[str, Any]) -> Self:
-        """Return the differences from *before* to *after*, which have the items by name."""
+        """Return the differences from *before* to *after*, which map names to items."""
         added, changed = [], []
         for name, item in after.items():
             if name not in before:
@@ -165,7 +165,7 @@ def _annotations(item: Mapping[str, Any], notes: list[str]) -> ToolAnnotations |
         if hints and hints.get(key) is not None:
             known[key] = hints[key]
     if title:
-        # It has precedence over annotations.title
+        # The title of the tool has precedence over annotations.title
         known["title"] = title
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""The prompts of a server: listed, and filled in with arguments."""
+"""List the prompts of a server, and get their messages for given arguments."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class PromptArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A prompt: messages that a server can write. Source: MCP specification, prompts."""
+    """A template for messages that a server can write. Source: MCP specification, prompts."""
 
     name: str
     title: str = ""
@@ -48,10 +48,10 @@ class Prompt:
         return object_of_strings(described, required)
 
     def check(self, arguments: Iterable[str]) -> None:
-        """Check that *arguments*, the names of the arguments that are given, are those of the prompt.
+        """Check that *arguments*, the names of the given arguments, fit the prompt.
 
         Raises:
-            BodyError: If a required argument is missing, or the prompt has none of that name.
+            BodyError: If a required argument is missing, or the prompt has no such argument.
         """
         given, known = set(arguments), [argument.name for argument in self.arguments]
         for name in sorted(given - {*known}):
@@ -65,7 +65,7 @@ class Prompt:
 
 
 class MCPPromptObservation(MCPObservation):
-    """The messages of a prompt; the content is the blocks of all messages, in order."""
+    """The messages of a prompt; its content has the blocks of all messages in order."""
 
     name: str
     description: str = ""
@@ -80,7 +80,7 @@ class PromptList(RemoteList[Prompt]):
     key = capability = "prompts"
 
     def parse(self, offers: list[Any]) -> list[Prompt]:
-        """Return the prompts in *offers*, the rows of the server's list."""
+        """Return the prompts in *offers*, the entries of the server's list."""
         return read_prompts(offers)
 
     def named(self, name: str) -> Prompt:
@@ -132,7 +132,7 @@ class PromptList(RemoteList[Prompt]):
 
 
 def read_prompts(items: Iterable[Any]) -> list[Prompt]:
-    """Return the prompts in a `prompts/list`; items without a name are left out."""
+    """Return the prompts in the *items* of a `prompts/list`; items without a name are left out."""
     prompts: list[Prompt] = []
     for item in items:
         if isinstance(item, Mapping) and isinstance(item.get("name"), str):
@@ -164,7 +164,7 @@ def prompt_observation(name: str, result: Mapping[str, Any]) -> MCPPromptObserva
 
 def _blocks_of(message: Mapping[str, Any], warnings: list[str]) -> list[dict[str, Any]]:
     content = message.get("content") or []
-    # One block is as good as a list of them
+    # A message may have one block instead of a list
     if isinstance(content, dict):
         content = [content]
     return blocks_in(content, warnings)

@@ -1,4 +1,4 @@
-"""Base classes for a server's lists: sequences that are kept up to date."""
+"""Base classes for a server's lists, as sequences that are kept up to date."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,22 +13,22 @@ from toolbench.mcp.connection.reconnection import ReconnectingConnection
 
 T = TypeVar("T")
 LEAST = 1.0
-"""The fewest seconds between two requests for a list, even if its `ttlMs` is shorter."""
+"""The minimum seconds between two requests for a list, even if its `ttlMs` is shorter."""
 
 
 def stale_from(lifetime: float | None) -> float:
-    """Return the time, of `monotonic`, at which a list with this *lifetime* in seconds is stale."""
+    """Return the `monotonic` time at which a list with a *lifetime* in seconds becomes stale."""
     if lifetime is None:
         return inf
     return monotonic() + max(lifetime, LEAST)
 
 
 class ItemList(Sequence[T]):
-    """A sequence of items in the server's order. The items are looked up at each use."""
+    """A sequence of items in the server's order, which are looked up at each use."""
 
     @abstractmethod
     def items(self) -> list[T]:
-        """Return a new list of the present items."""
+        """Return a new list of the current items."""
 
     @property
     @abstractmethod
@@ -72,21 +72,22 @@ class ItemList(Sequence[T]):
 
 
 class RemoteList(ItemList[T]):
-    """A list that is requested at its first use, and again after a change or after its `ttlMs`.
+    """A list that is requested when first used, and again after a change or after its `ttlMs`.
 
-    Reading it may wait for the server. If the request fails before an item came, or the connection
-    is lost, reading raises `ServerError`. If a later page fails, the list has the earlier pages.
+    Reading the list may wait for the server. If the first page fails, or the connection is lost,
+    reading raises `ServerError`. If a later page fails, the list has the items of the earlier
+    pages.
     """
 
     method: ClassVar[str]
     """The method that requests one page."""
     key: ClassVar[str]
-    """The key under which a page has its items."""
+    """The key of the items in a page."""
     capability: ClassVar[str] = ""
-    """The list is requested only if the server declares this capability."""
+    """The capability without which the list is not requested."""
 
     def __init__(self, connection: ReconnectingConnection, seconds: float) -> None:
-        """Request the list over *connection*, with *seconds* for all pages."""
+        """Create a list to request over *connection*, with *seconds* for all pages together."""
         self._connection = connection
         self._seconds = seconds
         self._items: list[T] | None = None
@@ -95,7 +96,7 @@ class RemoteList(ItemList[T]):
 
     @abstractmethod
     def parse(self, offers: list[Any]) -> list[T]:
-        """Return the items in *offers*, the rows of the server's list."""
+        """Return the items in *offers*, the entries of the server's list."""
 
     def is_offered(self, capabilities: Mapping[str, Any]) -> bool:
         """Tell whether a server that declares *capabilities* has such a list."""
@@ -107,7 +108,7 @@ class RemoteList(ItemList[T]):
         return self._items
 
     def items(self) -> list[T]:
-        """Return the items; request them if they are not known, or not fresh any more.
+        """Return the items; request them if they are unknown or no longer fresh.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -115,7 +116,7 @@ class RemoteList(ItemList[T]):
         return portal.call(self._listed)
 
     def forget(self) -> None:
-        """Request the list again at the next use, even if a request is running now."""
+        """Request the list again when next used, even if a request is running now."""
         self._items = None
         self._changes += 1
 
@@ -135,7 +136,7 @@ class RemoteList(ItemList[T]):
                 msg = f"Server {server!r} does not list its {self.key}: {ended(problem)}"
                 raise ServerError(msg)
             items = self.parse(rows)
-            # A change came during the request: do not keep them
+            # The list changed during the request: do not keep the items
             if changes != self._changes:
                 return items
             self._items, self._stale_from = items, stale_from(lifetime)

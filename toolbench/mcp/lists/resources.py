@@ -1,4 +1,4 @@
-"""The resources and resource templates of a server: listed, read, and subscribed to."""
+"""List, read and subscribe to the resources of a server, and list its resource templates."""
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
@@ -24,7 +24,7 @@ from toolbench.values import clip
 if TYPE_CHECKING:
     from uritemplate import URITemplate
 
-# Answers that are kept
+# The most answers that are kept
 _MOST_READS = 100
 
 
@@ -58,7 +58,7 @@ class ResourceTemplate:
     def variables(self) -> list[str]:
         """The names of the variables, in the order of the template.
 
-        The list is empty if the template is not valid by RFC 6570.
+        The list is empty if the template is invalid according to RFC 6570.
         """
         template = _template(self.uri_template)
         if template is None:
@@ -71,10 +71,10 @@ class ResourceTemplate:
         return object_of_strings(dict.fromkeys(self.variables, ""), self.variables)
 
     def expand(self, /, **variables: str) -> str:
-        """Return the URI with the values of *variables*.
+        """Return the URI in which *variables* are replaced by their values.
 
         Raises:
-            ValueError: If a variable is missing, or the template is not valid.
+            ValueError: If a variable is missing, or the template is invalid.
         """
         template = _template(self.uri_template)
         if template is None:
@@ -90,15 +90,15 @@ class ResourceTemplate:
 
 
 class MCPResourceObservation(MCPObservation):
-    """The contents of a resource that was read."""
+    """The contents of a resource, as read from the server."""
 
     uri: str
 
     @property
     def data(self) -> Any:
-        """The contents: JSON as Python objects, other text as text, binary data as bytes.
+        """The contents: JSON as Python objects, other text as a string, binary data as bytes.
 
-        If the resource does not have exactly one content, this is a list of its contents.
+        Unless the resource has exactly one content, this is a list of its contents.
         """
         contents = [_content_of(block["resource"]) for block in self.blocks]
         if len(contents) == 1:
@@ -107,7 +107,7 @@ class MCPResourceObservation(MCPObservation):
 
 
 def read_resources(items: Iterable[Any]) -> list[Resource]:
-    """Return the resources in a `resources/list`; items without a URI are left out."""
+    """Return the resources in the *items* of a list; items without a URI are left out."""
     resources = []
     for item in items:
         if isinstance(item, Mapping) and isinstance(item.get("uri"), str):
@@ -120,7 +120,7 @@ def read_resources(items: Iterable[Any]) -> list[Resource]:
 
 
 def read_templates(items: Iterable[Any]) -> list[ResourceTemplate]:
-    """Return the templates in a `resources/templates/list`; items without a URI are left out."""
+    """Return the templates in the *items* of a list; items without a URI are left out."""
     templates = []
     for item in items:
         if isinstance(item, Mapping) and isinstance(item.get("uriTemplate"), str):
@@ -146,9 +146,10 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
 
 
 def _template(text: str) -> "URITemplate | None":
-    """Return *text* as a template; None if it is not valid."""
-    # the SDK's own reader is for servers: it refuses 24 of the 66 templates that RFC 6570
-    # gives as examples, because it cannot match a URI against them; this package takes all
+    """Return *text* as a template; None if it is invalid."""
+    # The SDK's own parser is made for servers. It refuses 24 of the 66 example templates of RFC
+    # 6570,
+    # because it cannot match URIs against them; this package accepts all.
     from uritemplate import URITemplate  # noqa: PLC0415 - only if a server has templates
 
     try:
@@ -174,7 +175,7 @@ def _content_of(part: Any) -> Any:
 
 
 def list_in(value: Any, warnings: list[str]) -> list[Any]:
-    """Return *value*, which should be a list of objects; for one object, add to *warnings*."""
+    """Return *value* as a list; a single object becomes a list of one, with a warning."""
     if isinstance(value, dict):
         warnings.append(f"The server sent one object in place of a list: {clip(value)}.")
         return [value]
@@ -192,7 +193,7 @@ _DESCRIPTIVE = {
 
 
 def described(item: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the descriptive fields of *item*, a row of a list; *name* is used if it has no name."""
+    """Return the descriptive fields of *item*, an entry of a list; its name defaults to *name*."""
     fields: dict[str, Any] = {"name": name, "raw": dict(item)}
     for ours, theirs in _DESCRIPTIVE.items():
         value = item.get(theirs)
@@ -202,7 +203,7 @@ def described(item: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict[str, Any]:
-    """Return the schema of an object whose values are strings, each *described*."""
+    """Return the schema of an object of strings; *described* maps their names to descriptions."""
     properties = {}
     for name, note in described.items():
         properties[name] = {"type": "string"}
@@ -217,14 +218,14 @@ def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict
 
 
 class FreshReads:
-    """The fresh answers of a server to requests that read a resource, by the URI of the resource.
+    """A server's answers to `resources/read` that are still fresh, by URI.
 
-    They are kept in the memory of one session, until its connection ends, so no answer is shared
-    between sessions, neither `private` nor `public` ones.
+    They are kept in memory for one session until its connection ends. No answer is shared between
+    sessions, whether it is `private` or `public`.
     """
 
     def __init__(self) -> None:
-        """Make an empty store."""
+        """Create an empty store."""
         self._answers: dict[str, tuple[float, dict[str, Any]]] = {}
         self.changes = 0
         """The number of times that `end` was called."""
@@ -238,7 +239,7 @@ class FreshReads:
         return None
 
     def keep(self, uri: str, answer: dict[str, Any]) -> None:
-        """Keep *answer* for *uri* as long as its `ttlMs` says; without `ttlMs`, do not keep it."""
+        """Keep *answer* for *uri* for the time in its `ttlMs`; without `ttlMs`, do not keep it."""
         self._answers.pop(uri, None)
         seconds = lifetime_of(answer)
         if seconds is None:
@@ -248,9 +249,9 @@ class FreshReads:
         self._answers[uri] = monotonic() + seconds, deepcopy(answer)
 
     def end(self, changed: str | None = None) -> None:
-        """Remove the answers for the URI *changed*, and for URIs above or below it; None removes all.
+        """Remove the answers for the URI *changed* and related URIs; None removes all answers.
 
-        A URI is below another if it begins with the other.
+        Two URIs are related if one begins with the other.
         """
         self.changes += 1
         for uri in list(self._answers):
@@ -266,7 +267,7 @@ class TemplateList(RemoteList[ResourceTemplate]):
     capability = "resources"
 
     def parse(self, offers: list[Any]) -> list[ResourceTemplate]:
-        """Return the templates in *offers*, the rows of the server's list."""
+        """Return the templates in *offers*, the entries of the server's list."""
         return read_templates(offers)
 
 
@@ -287,19 +288,18 @@ class ResourceList(RemoteList[Resource]):
         self._subscriptions = subscriptions
         self._reads = FreshReads()
         self.templates = TemplateList(connection, seconds)
-        """The resource templates, a sequence like this one."""
+        """The sequence of resource templates."""
 
     def parse(self, offers: list[Any]) -> list[Resource]:
-        """Return the resources in *offers*, the rows of the server's list."""
+        """Return the resources in *offers*, the entries of the server's list."""
         return read_resources(offers)
 
     def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
         """Read the resource *uri*, which need not be in the list.
 
-        If the last answer is still fresh by its `ttlMs`, it is used again, unless *anew*.
-
-        A secret in *uri* is hidden in the traffic if a name shows it (`?token=...`), and else if it
-        is known.
+        If the last answer is still fresh according to its `ttlMs`, it is returned again, unless
+        *anew* is True. A secret in *uri* is hidden in the traffic if it is known, or its name shows
+        that it is a secret (`?token=...`).
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -310,10 +310,11 @@ class ResourceList(RemoteList[Resource]):
         return wait_answering(self._read, uri, answerer=answerer)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribe to changes of *uri*: a change calls listeners and adds *uri* to `updated`.
+        """Subscribe to changes of *uri*, which are noted in `updated` and call listeners.
 
         Raises:
-            ServerError: If the server refuses. In the newer protocol a server refuses silently.
+            ServerError: If the server refuses. A server of the newer protocol may refuse without an
+                error.
         """
         portal.call(self._subscribe, uri)
 
@@ -323,11 +324,11 @@ class ResourceList(RemoteList[Resource]):
 
     @property
     def updated(self) -> list[str]:
-        """The subscribed resources that have changed, each once."""
+        """The subscribed resources that have changed, without repeats."""
         return list(self._subscriptions.updated)
 
     def forget(self) -> None:
-        """Request the lists again at their next use, and use no kept contents of resources any more."""
+        """Discard the lists and the kept contents, so that they are requested when next used."""
         super().forget()
         self.templates.forget()
         self._reads.end()

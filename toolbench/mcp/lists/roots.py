@@ -19,7 +19,7 @@ class RootList(ItemList[str]):
     """The roots of one session, as file URLs; `change(*folders)` replaces them."""
 
     def __init__(self, connection: ReconnectingConnection, features: ClientFeatures) -> None:
-        """Offer the roots of *features* over *connection*."""
+        """Create the list of the roots in *features*, which are offered over *connection*."""
         self._connection = connection
         self._features = features
 
@@ -36,19 +36,19 @@ class RootList(ItemList[str]):
     def is_declared(self) -> bool:
         """Whether the client declared the roots capability when it connected.
 
-        If not, the server does not ask for roots; `session.reconnect()` declares the capability.
+        If not, the server will not ask for roots; `session.reconnect()` declares the capability.
         """
         connection = self._connection
         return connection.status == "connected" and connection.current.declares_roots
 
     def change(self, *folders: str | Path) -> None:
-        """Replace the roots by *folders*, paths or file URLs, and announce the change.
+        """Replace the roots by *folders*, which are paths or file URLs, and announce the change.
 
-        In the older protocol, a notification announces the change. In the newer protocol, the
-        server asks for the roots in each call that needs them.
+        In the older protocol, the server is notified. In the newer protocol, it asks for the roots
+        in each call that needs them.
 
         Raises:
-            ToolbenchError: If one of *folders* is not a folder; then the roots stay as they are.
+            ToolbenchError: If one of *folders* is not a folder; the roots are then unchanged.
         """
         portal.call(self._change, [root_url(folder) for folder in folders])
 

@@ -1,4 +1,4 @@
-"""The skills of a server: listed, and read with a check of the digests that the server lists.
+"""List the skills of a server, and read their files, whose listed digests are checked.
 
 Source: MCP, SEP-2640 (Skills extension); Agent Skills.
 """
@@ -23,9 +23,9 @@ class SkillFile:
 
     uri: str
     path: str
-    """The path of the file in the skill: `SKILL.md`, `scripts/fill.py`."""
+    """The path of the file within the skill, such as `SKILL.md` or `scripts/fill.py`."""
     digest: str
-    """`sha256:` and 64 digits."""
+    """The SHA-256 of the file: `sha256:` and 64 hexadecimal digits."""
     size: int | None = None
     """The size in bytes; None if the server does not list it."""
 
@@ -39,13 +39,13 @@ class Skill:
     name: str
     description: str = ""
     files: tuple[SkillFile, ...] = ()
-    """The files with their digests; empty if the server makes them when they are read."""
+    """The files with their digests; empty if the server generates the files on request."""
     is_dynamic: bool = False
-    """Whether the server makes the files when they are read, so that they have no digests."""
+    """Whether the server generates the files on request, so that they have no digests."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def uri_of(self, path: str) -> str:
-        """Return the URI of the file at *path*; *path* can be the URI itself.
+        """Return the URI of the file at *path*; *path* may also be its URI.
 
         Raises:
             ToolNotFoundError: If the server lists the files of the skill, and *path* is not listed.
@@ -65,7 +65,7 @@ class Skill:
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
         """Check the digest of *contents*, which *server* sent for *uri*.
 
-        A dynamic skill is not checked: the server lists no files for it.
+        A dynamic skill is not checked, because the server lists no digests for it.
 
         Raises:
             ServerError: If the digest differs from the server's list, or if the server lists no
@@ -94,7 +94,7 @@ class Skill:
 
 
 def read_skills(items: Iterable[Any]) -> list[Skill]:
-    """Return the skills in *items*, a server's list; items without a URI or a name are left out."""
+    """Return the skills in the *items* of a list; items without a URI or a name are left out."""
     skills = []
     for item in items:
         if (skill := _skill(item)) is not None:
@@ -147,10 +147,10 @@ def _folder(uri: str) -> str:
 
 
 def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
-    """Return the bytes of the file *uri* in *contents*; None if *contents* is not exactly this file.
+    """Return the bytes of the file *uri*; None if *contents* has anything but this file.
 
-    Only the returned bytes are checked, so an answer with a second part or a second form is
-    refused.
+    Only the returned bytes are checked. An answer that also has a second part, or both text and
+    binary data, is therefore refused.
     """
     parts = [block.get("resource") for block in contents.blocks]
     if len(parts) != 1 or not isinstance(part := parts[0], Mapping):
@@ -175,7 +175,7 @@ class SkillList(RemoteList[Skill]):
         seconds: float,
         resources: ResourceList,
     ) -> None:
-        """Request skills over *connection*, within *seconds*; read files through *resources*."""
+        """Create a list to request over *connection* within *seconds*; *resources* reads files."""
         super().__init__(connection, seconds)
         self._resources = resources
 
@@ -184,7 +184,7 @@ class SkillList(RemoteList[Skill]):
         return SKILLS in (capabilities.get("extensions") or {})
 
     def parse(self, offers: list[Any]) -> list[Skill]:
-        """Return the skills in *offers*, the rows of the server's list."""
+        """Return the skills in *offers*, the entries of the server's list."""
         return read_skills(offers)
 
     @overload
@@ -202,16 +202,16 @@ class SkillList(RemoteList[Skill]):
         return self.items()[index]
 
     def read(self, skill: str | Skill, file: str = "SKILL.md") -> MCPResourceObservation:
-        """Read a file of *skill*, and check it by the digest that the server lists.
+        """Read a file of *skill*, and check it against the digest that the server lists.
 
-        A dynamic skill has no list of files: its files are not checked.
+        The files of a dynamic skill have no digests and are not checked.
 
         Args:
             skill: The skill, its name, or its URI.
-            file: The path of the file in the skill, or its URI.
+            file: The path of the file within the skill, or its URI.
 
         Raises:
-            ServerError: If the server refuses, or if the file does not have the listed digest.
+            ServerError: If the server refuses, or the file does not have the listed digest.
             ToolNotFoundError: If there is no such skill or file.
         """
         if isinstance(skill, str):
@@ -222,7 +222,7 @@ class SkillList(RemoteList[Skill]):
         try:
             skill.check(server, uri, contents)
         except ServerError:
-            # The kept answer may be of an older version of the skill
+            # The kept answer may come from an older version of the skill
             contents = self._resources.read(uri, anew=True)
             skill.check(server, uri, contents)
         return contents

@@ -1,6 +1,6 @@
-"""The tools of a server: a list that also knows the disabled tools and the last change.
+"""The tools of a server, as a list that also has the disabled tools and the last change.
 
-A tool with an error does not hide the other tools.
+If one tool has an error, the other tools are still listed.
 """
 
 from collections.abc import Mapping
@@ -29,17 +29,17 @@ class ToolList(ItemList[MCPToolDefinition]):
     """The tools of one server, in the server's order: `tools[0]`, `tools["add"]`."""
 
     def __init__(self, session: "MCPServerSession") -> None:
-        """Make an empty list; *session* sends the calls of the tools."""
+        """Create an empty list; *session* sends the calls of the tools."""
         self._session = session
-        # Replaced as a whole: a thread that looks at it sees no other list meanwhile
+        # Always replaced as a whole, so that no thread sees a half-changed list
         self._tools: Mapping[str, MCPToolDefinition] = {}
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
         """The listed tools that cannot be called, each with its reason."""
         self.problem: str | None = None
-        """The problem of the last listing; None if there was none."""
+        """The problem with the last listing; None if there was none."""
         self.last_change: ToolsDiff | None = None
-        """The last change of the tools; None before the first change."""
+        """The last change of the list; None before the first change."""
         self._was_listed = False
         self._stale_from = inf
 
@@ -61,7 +61,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         return len(self._tools)
 
     def items(self) -> list[MCPToolDefinition]:
-        """Return the tools of the last listing.
+        """Return the tools as last listed.
 
         If the server's `ttlMs` is over, the list is requested again in the background.
         """
@@ -70,50 +70,50 @@ class ToolList(ItemList[MCPToolDefinition]):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether a list of the server has come. Until then nothing is known of its tools."""
+        """Whether the server has listed its tools at least once."""
         return self._was_listed
 
     @property
     def count_words(self) -> str:
-        """The number of tools in words, or that they are not loaded yet."""
+        """The number of tools in words, or `tools not loaded yet`."""
         if not self.is_loaded:
             return "tools not loaded yet"
         return counted(len(self), "tool")
 
     @property
     def groups(self) -> "dict[str, ToolGroup]":
-        """The tools in groups by the beginning of their names, each by its pattern, such as `issues_*`."""
+        """The tools grouped by the beginning of their names; keys are patterns like `issues_*`."""
         from toolbench.mcp.tool_groups import groups_of  # noqa: PLC0415 - only large servers need them
 
         return {group.name: group for group in groups_of(self)}
 
     def _look_at_time(self) -> None:
         if monotonic() >= self._stale_from:
-            # The next list has a time of its own
+            # The next list brings its own lifetime
             self._stale_from = stale_from(_AGAIN)
             self._session.renew_tools()
 
     @property
     def known_items(self) -> list[MCPToolDefinition]:
-        """The tools of the last listing."""
+        """The tools as last listed, without a request."""
         return list(self._tools.values())
 
     def present(self, name: str) -> MCPToolDefinition | None:
         """Return the tool that the server calls *name*, without a request; None if it is not listed.
 
-        It is the same object until the server changes what it says of the tool.
+        Each call returns the same object until the server changes the tool's description.
         """
         self._look_at_time()
         return self._tools.get(name)
 
     @property
     def is_approved(self) -> bool:
-        """Whether no approval of the list is missing."""
+        """Whether the list is approved, or needs no approval."""
         trust = self._session.trust
         return trust is None or not trust.has_changed
 
     def refusal_of(self, name: str) -> str:
-        """Return why the tool *name* cannot be called now, in a sentence; empty if it can be called."""
+        """Return why the tool *name* cannot be called now, as a sentence; empty if it can be."""
         trust = self._session.trust
         if trust is not None and (refusal := trust.refusal):
             return refusal
@@ -134,9 +134,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         return tool.entry
 
     async def list_anew(self, connection: Connection, seconds: float, *, used: float = 0) -> None:
-        """Request the list over *connection*, within *seconds*, of which *used* are over.
+        """Request the list over *connection* within *seconds*, of which *used* are already over.
 
-        If no list arrives, the tools stay as they are.
+        If no list arrives, the tools stay unchanged.
         """
         items, self.problem, lifetime = await connection.pages(
             "tools", "tools/list", seconds, used=used
@@ -160,15 +160,16 @@ class ToolList(ItemList[MCPToolDefinition]):
                 self._session.report_new_tools(change.added)
 
     def secrets_in(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the secrets in *arguments* of the tool that the server calls *name*."""
+        """Return the secrets in *arguments* for the tool that the server calls *name*."""
         return self._secrecy_of(name).secrets_in(arguments)
 
     def hide(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Return *arguments* of the tool *name* with each secret replaced by a mark."""
+        """Return *arguments* for the tool *name*, with each secret replaced by a placeholder."""
         return self._secrecy_of(name).hide(arguments)[0]
 
     def _secrecy_of(self, name: str) -> Secrecy:
-        # In this order: a new list replaces the tools first, so nothing of an old one is kept with it
+        # Read in this order: a new list replaces `_tools` first, so no old tool gets into its
+        # secrecy
         known, tool = self._secrecy, self._tools.get(name)
         if name not in known:
             schema: Mapping[str, Any] = {}
@@ -192,7 +193,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         return f"Server {server!r} has no tool {name!r}.{near}"
 
     def _definition(self, tool: ListedTool) -> MCPToolDefinition:
-        """Return the definition of *tool*; a tool that has not changed stays the same object."""
+        """Return the definition of *tool*; if it has not changed, the same object as before."""
         version = str(self._session.server_info.get("version") or "")
         known = self._tools.get(tool.name)
         if known is not None and (known.entry, known.server_version) == (tool.raw, version):
