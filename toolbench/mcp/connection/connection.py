@@ -93,8 +93,8 @@ class Connection:
 
         Raises:
             Exception: Any error of the transport or the SDK; the function `sentence` explains it.
-                    """
-                    # Slow to load, so only at the first connection
+        """
+        # Slow to load, so only at the first connection
         from fastmcp import Client  # noqa: PLC0415
         from mcp_types import Implementation  # noqa: PLC0415
 
