@@ -44,8 +44,8 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
 
     It is called as `(action)` or `(action, conversation)`, and may be `async`. If it defines
     `close`, it must be closed: by `with`, or by a call of `close`. To stop early, define
-    `interrupt`, or look at `current_run().cancelled`. Without resources, a plain function can be the
-    executor of a tool.
+    `interrupt`, or look at `current_run().cancelled`. Without resources, a plain function can be
+    the executor of a tool.
     Source: OpenHands SDK, `ToolExecutor`.
 
     Examples:

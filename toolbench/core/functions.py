@@ -336,7 +336,7 @@ def tool(
 
     | type of a parameter | field in a form | in the JSON Schema |
     |---|---|---|
-    | `str` | a text box; larger if `max_length` is above 200, or for a name like `body` | `string` |
+    | `str` | a text box; larger if `max_length` is above 200, or for names like `body` | `string` |
     | `int`, `float` | a number | `integer`, `number` |
     | `Annotated[int, Field(ge=0, le=9)]` | with a slider, up to 100 steps | `minimum`, `maximum` |
     | `Decimal` | a number that keeps every digit, such as `1.10` | a number or a string |
@@ -344,7 +344,7 @@ def tool(
     | `Literal["low", "high"]`, an `Enum` | a choice, with the default marked | `enum` |
     | `list[str]` | values in a row | `array` |
     | `list[Literal["bug", "ui"]]` | chips to mark | `array` of `enum` |
-    | `dict[str, int]`, `list[Model]` | rows with **+ Add** after the default's | `object`, `array` |
+    | `dict[str, int]`, `list[Model]` | rows, and **+ Add** for more | `object`, `array` |
     | a pydantic model, dataclass or TypedDict | a group of fields | `object` |
     | `date`, `datetime`, `time` | a box with a calendar or a clock | `string` with `format` |
     | `bytes`, at any depth | a file to drop or choose, up to 50 MB | a base64 `string` |
@@ -364,10 +364,10 @@ def tool(
     The function may return text, numbers, dicts, lists, dataclasses, pydantic models, DataFrames,
     images (PIL, matplotlib, `bytes`), objects that a notebook draws, the results of a FastMCP
     server's functions, or a list of content blocks. A DataFrame or a list of objects is shown as a
-    table; so is `{"items": [...], "total": 3}`, with its other keys above. Filter and sort it in the
-    notebook, or save all of it as CSV, JSON or Parquet. The user sees a drawn object without its
-    scripts; the model gets its image, markdown or text. If the function is annotated to return an
-    Observation class, the tool returns objects of that class.
+    table; so is `{"items": [...], "total": 3}`, with its other keys above. Filter and sort it in
+    the notebook, or save all of it as CSV, JSON or Parquet. The user sees a drawn object without
+    its scripts; the model gets its image, markdown or text. If the function is annotated to return
+    an Observation class, the tool returns objects of that class.
 
     An exception becomes an error that the user and the model see. For an error of httpx or
     requests, it includes the first 500 characters of the response's body, unless the body is a

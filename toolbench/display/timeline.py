@@ -216,10 +216,11 @@ _SPAN_COLUMNS = ("time", "lane", "name", "state", "took", "text")
 class Timeline:
     """The spans of a session, ordered by their beginnings.
 
-    `%mcp timeline` shows those of this session: runs, questions, answers of models, and the last 10,000
-    messages of each server. `history().timeline()` has the runs and their questions only, with those
-    of earlier sessions that `history().persist(...)` loaded. Calls of a sweep are not runs; those of a
-    server's tool are there as requests. The progress of your own tools is not kept.
+    `%mcp timeline` shows those of this session: runs, questions, answers of models, and the last
+    10,000 messages of each server. `history().timeline()` has the runs and their questions only,
+    with those of earlier sessions that `history().persist(...)` loaded. Calls of a sweep are not
+    runs; those of a server's tool are there as requests. The progress of your own tools is not
+    kept.
 
     Attributes:
         spans: The spans, in the order in which they began.
