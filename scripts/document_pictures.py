@@ -259,17 +259,17 @@ ELICITATION = [Picture("elicitation", (LIBRARY, "%tool lend"), _lend)]
 
 BILLS = '''\
 from toolbench import tool
+from toolbench.llm import as_openai_call
 
 @tool(read_only=True)
 def split_bill(total: float, people: int = 2) -> str:
     """Split a restaurant bill, in euros."""
     return f"Everybody pays {total / people:.2f} euros."
 
-def call(arguments):
-    function = {"name": "split_bill", "arguments": arguments}
-    return {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+def call(**arguments):
+    return {"role": "assistant", "tool_calls": [as_openai_call(split_bill, arguments)]}
 
-%model small ScriptedModel([call('{"total": 84, "people": 4}'), "Each of you pays 21 euros."])'''
+%model small ScriptedModel([call(total=84, people=4), "Each of you pays 21 euros."])'''
 CHAT = """\
 %%chat bills --model small --tools split_bill
 Split 84 euros between four people."""
@@ -313,7 +313,7 @@ def _wait_for_consent(page: NotebookPage, place: Locator) -> None:
 EVALUATION = '''\
 from toolbench import tool
 from toolbench.evals import Case, evaluate
-from toolbench.llm.models import ScriptedModel
+from toolbench.llm import ScriptedModel, as_openai_call
 
 @tool(read_only=True)
 def split_bill(total: float, people: int, tip: float = 0.0) -> float:
@@ -326,11 +326,10 @@ cases = [
     Case("Good morning!"),
 ]
 
-def call(arguments):
-    function = {"name": "split_bill", "arguments": arguments}
-    return {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+def call(**arguments):
+    return {"role": "assistant", "tool_calls": [as_openai_call(split_bill, arguments)]}
 
-answers = [call('{"total": 84, "people": 4}'), call('{"total": 60, "people": 4}'), "Good morning!"]
+answers = [call(total=84, people=4), call(total=60, people=4), "Good morning!"]
 evaluate(ScriptedModel(answers, name="small"), [split_bill], cases)'''
 
 
