@@ -1,6 +1,6 @@
 """Make what a visitor of JupyterLite loads smaller: wheels without what no page reads, and Python's WebAssembly packed.
 
-GitHub Pages and `python -m http.server` send a file as it is, so its size on disk is what a student waits for.
+A web server compresses text at best: a wheel and WebAssembly are as large on their way as on disk.
 """
 
 import gzip
