@@ -6,7 +6,12 @@ import { ourTarget } from "./ours";
 const PANEL = ".toolbench-panel";
 const QUESTION = ".toolbench-question";
 const KEEP = ".toolbench-keep";
+const CONVERSATION = ".toolbench-transcript";
+const ROWS = ".toolbench-tabs";
+const WAITS = ".toolbench-waiting, .toolbench-request > .toolbench-text:last-child"; // it comes last
+const SETTLED = 200; // ms: what is above it in the panel has come by then
 const asked = new WeakSet<Element>();
+const shown = new WeakMap<Element, Element>(); // by panel: what was scrolled to last
 const lastFocus = new WeakMap<Element, HTMLElement>(); // by panel: its last focus outside questions
 
 export function keepFocus(): void {
@@ -27,9 +32,26 @@ export function focusRefusals(): void {
   for (const keep of document.querySelectorAll<HTMLElement>(`${QUESTION} ${KEEP}`)) {
     if (asked.has(keep)) continue;
     asked.add(keep);
-    const panel = keep.closest(PANEL);
-    if (!panel || !lastFocus.has(panel)) continue;
-    if (panel.contains(document.activeElement) || isFocusOn(document.body)) keep.focus();
+    if (isWorkedIn(keep.closest(PANEL))) keep.focus();
+  }
+}
+
+/**
+ * Where a person works in a conversation, scroll to what waits for them, and without that to its end.
+ * Each answer makes the panel so much shorter or longer that a small window would show something else.
+ */
+export function showWaiting(): void {
+  for (const panel of document.querySelectorAll(CONVERSATION)) {
+    const next = panel.querySelector(WAITS) ?? panel.querySelector(ROWS);
+    const last = shown.get(panel);
+    if (!next || next === last) continue;
+    shown.set(panel, next);
+    if (!last || !isWorkedIn(panel)) continue;
+    setTimeout(() => {
+      if (shown.get(panel) !== next) return;
+      next.closest(QUESTION)?.scrollIntoView({ block: "nearest" });
+      next.scrollIntoView({ block: "nearest" });
+    }, SETTLED);
   }
 }
 
@@ -64,6 +86,12 @@ function wait(panel: HTMLElement, element: HTMLElement): void {
     if (isFocusOn(document.body, panel)) element.focus({ preventScroll: true });
   });
   observer.observe(element, { attributeFilter: ["disabled"] });
+}
+
+/** Whether a person has worked in *panel*, and does not work elsewhere now. */
+function isWorkedIn(panel: Element | null): boolean {
+  if (!panel || !lastFocus.has(panel)) return false;
+  return panel.contains(document.activeElement) || isFocusOn(document.body);
 }
 
 function isFocusOn(...elements: Element[]): boolean {

@@ -9,7 +9,7 @@ import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
 import { answerViews } from "./field_views";
 import { enhanceButtons, enhanceFields, formsOf } from "./fields";
-import { focusLogs, focusRefusals, keepFocus, restoreFocus } from "./focus";
+import { focusLogs, focusRefusals, keepFocus, restoreFocus, showWaiting } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
 import { joinKernels, NEW_KERNEL } from "./kernel_results";
 import { keepKeys } from "./keys";
@@ -47,6 +47,7 @@ function enhance(): void {
   describeFields();
   complete(document);
   focusRefusals();
+  showWaiting();
   holdAgreements();
   focusLogs();
 }

@@ -322,3 +322,34 @@ def test_a_person_answers_for_the_model(lab: NotebookPage):
     assert lab.text(2).strip() == "It is 5."
     assert faults == []
     assert lab.errors() == [] and lab.tab.console_errors == []
+
+
+BE_THE_MODEL = """
+from toolbench import Conversation
+from toolbench.agent import Agent
+mine = Conversation(agent=Agent(PersonModel(), [add]))
+mine.send_message("What is 2 + 3?")
+mine
+"""
+
+
+def test_what_waits_is_in_sight_on_a_projector(lab: NotebookPage):
+    """At 160 %, Step scrolls to the form, an answer to the call, its Run to the form, and the last word to the end."""
+    lab.share(SETUP, BE_THE_MODEL, *["# below"] * 9)
+    lab.run(0)
+    lab.run(1)
+    lab.tab.page.set_viewport_size({"width": 800, "height": 480})
+    panel = alive(lab, 1)
+    lab.show(1)
+    press(panel, "Step")
+    answer = panel.get_by_role("button", name="Answer for the model")
+    expect(answer).to_be_in_viewport(ratio=1)
+    panel.get_by_label("Tool you call").select_option("add")
+    lab.type_into("a", "2", within=panel)
+    press(panel, "Answer for the model")
+    expect(panel.get_by_role("button", name="Refuse", exact=True)).to_be_in_viewport(ratio=1)
+    press(panel, "Run")
+    expect(answer).to_be_in_viewport(ratio=1)
+    panel.get_by_label("What you say").fill("It is 3.")
+    press(panel, "Answer for the model")
+    expect(panel.get_by_role("paragraph")).to_be_in_viewport(ratio=1)

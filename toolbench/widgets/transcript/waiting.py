@@ -269,6 +269,7 @@ class RequestBox:
     def __init__(self, parts: Parts) -> None:
         """Make the widget. It is empty until the agent asks the model."""
         self.widget = parts.column(kind="toolbench-question")
+        self.widget.add_class("toolbench-request")
         # Agents to which tasks are delegated may ask at the same time
         self._turn = Lock()
         self._shown: _RequestView | None = None
@@ -344,6 +345,7 @@ class _RequestView:
         self._parts.close()
 
     def _choose(self, name: str) -> None:
+        put(self._notice, Html(""))
         if name == _TEXT_ONLY:
             self._fields.children = ()
             return
