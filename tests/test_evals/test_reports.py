@@ -12,7 +12,7 @@ from tests.test_evals.sample_tools import TOOLS, PlantedModel, bill, message
 from toolbench import tool
 from toolbench.evals import Case, Rate, evaluate
 from toolbench.evals.intervals import Stratum, p_value, wilson
-from toolbench.llm.models import ScriptedModel
+from toolbench.llm.models import RecordedModel, ScriptedModel
 from toolbench.wording import CROSS
 
 CALL = {"name": "split_bill", "arguments": {"total": 84, "people": 4}}
@@ -131,6 +131,18 @@ class TestComparison:
         one = evaluate(ScriptedModel(["x"]), TOOLS, [Case("a")])
         other = evaluate(ScriptedModel(["x"]), TOOLS, [Case("b")])
         assert "no case in common" in repr(one.compare(other))
+
+    def test_reports_without_an_answer(self, tmp_path):
+        """A description that was not recorded is named, and not called another case."""
+        file = tmp_path / "answers.jsonl"
+        recorded = RecordedModel(file, inner=ScriptedModel(["x"]))
+        before = evaluate(recorded, TOOLS, [SPLIT])
+        edited = TOOLS[0].model_copy(update={"description": "Splits <b>all</b> bills."})
+        after = evaluate(RecordedModel(file), [edited, *TOOLS[1:]], [SPLIT])
+        shown = after.compare(before)._repr_mimebundle_()
+        assert "No case has an answer in both reports." in shown["text/plain"]
+        assert "Splits <b>all</b> bills." in shown["text/plain"]
+        assert "Splits &lt;b&gt;all&lt;/b&gt; bills." in shown["text/html"]
 
 
 def test_expected_and_sent_stand_beside_each_other_and_what_differs_is_marked():

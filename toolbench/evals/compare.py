@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from toolbench.display.escape import Html, escape
+from toolbench.display.escape import Html
 from toolbench.display.page import notice
 from toolbench.display.tables import listing_html
 from toolbench.evals.intervals import Rate, Stratum, p_value
@@ -76,10 +76,18 @@ class Comparison(tuple[ModelChange, ...]):
         (<Rate 1 of 1 (21% to 100%)>, <Rate 1 of 1 (21% to 100%)>, False)
     """
 
-    __slots__ = ()
+    _problem: str
+
+    def __new__(
+        cls, changes: Iterable[ModelChange], problem: str = "The reports have no case in common."
+    ) -> Self:
+        """Make a comparison of *changes*; without changes it is shown as *problem*."""
+        comparison = super().__new__(cls, changes)
+        comparison._problem = problem
+        return comparison
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "The reports have no case in common."
+        return "\n".join(map(str, self)) or self._problem
 
     def to_html(self) -> Html:
         """Return the changes as HTML that needs no kernel."""
@@ -95,7 +103,7 @@ class Comparison(tuple[ModelChange, ...]):
                 table = listing_html(("case", "change", "before", "after"), rows)
                 parts.append(Html(f'<div style="margin:0 0 10px">{table}</div>'))
         if not parts:
-            return escape(repr(self))
+            return notice(self._problem, "warning")
         return Html("".join(parts))
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
@@ -116,7 +124,12 @@ def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
         pairs = [(name, now[name], then[name]) for name in now if name in then]
     titles = _titles([*before, *after])
     changes = [_change(name, trials, old, titles) for name, trials, old in pairs]
-    return Comparison(change for change in changes if change.before.total)
+    answered = [change for change in changes if change.before.total]
+    errors = [*after.errors, *before.errors]
+    if not errors:
+        return Comparison(answered)
+    problem = f"No case has an answer in both reports. The first error: {errors[0].error}"
+    return Comparison(answered, problem)
 
 
 Key = tuple[str, str]
