@@ -8,8 +8,9 @@ const QUESTION = ".toolbench-question";
 const KEEP = ".toolbench-keep";
 const CONVERSATION = ".toolbench-transcript";
 const ROWS = ".toolbench-tabs";
+const FORM = ".toolbench-request .tb-form"; // of the tool that was chosen
 const WAITS = ".toolbench-waiting, .toolbench-request > .toolbench-text:last-child"; // it comes last
-const SETTLED = 200; // ms: what is above it in the panel has come by then
+const GROWS = 1000; // ms: the rows above have come by then
 const asked = new WeakSet<Element>();
 const shown = new WeakMap<Element, Element>(); // by panel: what was scrolled to last
 const lastFocus = new WeakMap<Element, HTMLElement>(); // by panel: its last focus outside questions
@@ -42,17 +43,24 @@ export function focusRefusals(): void {
  */
 export function showWaiting(): void {
   for (const panel of document.querySelectorAll(CONVERSATION)) {
-    const next = panel.querySelector(WAITS) ?? panel.querySelector(ROWS);
+    const next = panel.querySelector(FORM) ?? panel.querySelector(WAITS) ?? panel.querySelector(ROWS);
     const last = shown.get(panel);
     if (!next || next === last) continue;
     shown.set(panel, next);
-    if (!last || !isWorkedIn(panel)) continue;
-    setTimeout(() => {
-      if (shown.get(panel) !== next) return;
-      next.closest(QUESTION)?.scrollIntoView({ block: "nearest" });
-      next.scrollIntoView({ block: "nearest" });
-    }, SETTLED);
+    if (last && isWorkedIn(panel)) follow(next, panel);
   }
+}
+
+/** Keep *part* of *panel*, and the end of its question, in sight until the panel has got its size. */
+function follow(part: Element, panel: Element): void {
+  const box = part.closest(QUESTION) ?? part;
+  const observer = new ResizeObserver(() => {
+    if (shown.get(panel) !== part || !isWorkedIn(panel)) return;
+    box.scrollIntoView({ block: "nearest" });
+    if (box !== part) box.lastElementChild?.scrollIntoView({ block: "nearest" });
+  });
+  observer.observe(panel);
+  setTimeout(() => observer.disconnect(), GROWS);
 }
 
 /** Give the focus back if *change* removed a question that had it. */

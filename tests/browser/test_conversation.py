@@ -345,6 +345,8 @@ def test_what_waits_is_in_sight_on_a_projector(lab: NotebookPage):
     answer = panel.get_by_role("button", name="Answer for the model")
     expect(answer).to_be_in_viewport(ratio=1)
     panel.get_by_label("Tool you call").select_option("add")
+    panel.get_by_label("a", exact=True).wait_for()
+    expect(answer).to_be_in_viewport(ratio=1)
     lab.type_into("a", "2", within=panel)
     press(panel, "Answer for the model")
     expect(panel.get_by_role("button", name="Refuse", exact=True)).to_be_in_viewport(ratio=1)
