@@ -2,6 +2,7 @@
 
 import pytest
 from browser.axe import violations
+from test_lesson import ANSWERS, TEXTS, name_of
 
 from built_site.lite_page import LiteNotebook
 
@@ -148,3 +149,34 @@ def test_notebook_runs_to_its_end(page, origin, name):
         panel.get_by_text(answer).first.wait_for()
         panel.scroll_into_view_if_needed()
     notebook.picture(name)
+
+
+OWN = 'print(evaluate(model, [book_room, described("Sagt das Wetter.")], cases).compare(before))'
+
+
+def test_lesson_is_done(page, origin):
+    """A student is the model in exercise 1, each answer is right, and an own description is named as such."""
+    notebook = LiteNotebook(page, origin, "notebooks/08_choose_and_be_chosen.ipynb")
+    notebook.run_all()
+    notebook.wait_for_the_end()
+    panel = page.locator(".toolbench-transcript")
+    panel.get_by_role("button", name="Step", exact=True).click()
+    panel.get_by_label("Tool you call").select_option("tool_2")
+    panel.get_by_label("city").fill("Zürich")
+    panel.get_by_role("button", name="Answer for the model").click()
+    panel.get_by_role("button", name="Run", exact=True).click()
+    panel.get_by_text("Rain in Zürich.").first.wait_for()
+    panel.get_by_label("What you say").fill("Take one, 带伞.")
+    panel.get_by_role("button", name="Answer for the model").click()
+    panel.get_by_text("Take one, 带伞.").first.wait_for()
+    notebook.picture("08-exercise-1")
+    # In the page the first cell installs; the next three are the tools and exercise 1
+    codes = ["", *(text for kind, text in TEXTS if kind == "code")]
+    verdicts = []
+    for number, code in enumerate(codes[4:], 4):
+        text = notebook.run(number, ANSWERS.get(name_of(code), code))
+        if "check(" in code:
+            verdicts.append(text)
+    assert verdicts == ["Right.\n"] * 6
+    text = notebook.run(len(codes), OWN)
+    assert '+    "description": "Sagt das Wetter."' in text
