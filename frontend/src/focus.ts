@@ -12,6 +12,7 @@ const FORM = ".toolbench-request .tb-form"; // of the tool that was chosen
 const WAITS = ".toolbench-waiting, .toolbench-request > .toolbench-text:last-child"; // it comes last
 const GROWS = 1000; // ms: the rows above have come by then
 const asked = new WeakSet<Element>();
+const worked = new WeakSet<Element>(); // panels in which something had the focus, also in a question
 const shown = new WeakMap<Element, Element>(); // by panel: what was scrolled to last
 const lastFocus = new WeakMap<Element, HTMLElement>(); // by panel: its last focus outside questions
 
@@ -20,6 +21,7 @@ export function keepFocus(): void {
   document.addEventListener("focusin", (event) => {
     const target = ourTarget(event);
     const panel = target?.closest(PANEL);
+    if (panel) worked.add(panel);
     if (target && panel && panel !== target && !target.closest(QUESTION)) {
       lastFocus.set(panel, target);
       observer.disconnect();
@@ -33,7 +35,8 @@ export function focusRefusals(): void {
   for (const keep of document.querySelectorAll<HTMLElement>(`${QUESTION} ${KEEP}`)) {
     if (asked.has(keep)) continue;
     asked.add(keep);
-    if (isWorkedIn(keep.closest(PANEL))) keep.focus();
+    const panel = keep.closest(PANEL);
+    if (panel && lastFocus.has(panel) && isWorkedIn(panel)) keep.focus();
   }
 }
 
@@ -97,8 +100,8 @@ function wait(panel: HTMLElement, element: HTMLElement): void {
 }
 
 /** Whether a person has worked in *panel*, and does not work elsewhere now. */
-function isWorkedIn(panel: Element | null): boolean {
-  if (!panel || !lastFocus.has(panel)) return false;
+function isWorkedIn(panel: Element): boolean {
+  if (!worked.has(panel)) return false;
   return panel.contains(document.activeElement) || isFocusOn(document.body);
 }
 
