@@ -146,7 +146,10 @@ class MCPObservation(Observation):
 
     @property
     def links(self) -> list[str]:
-        """The URIs of the resources that the answer links to, for `session.read_resource(uri)`."""
+        """The URIs of the resources that the answer links to, for `session.read_resource(uri)`.
+
+        A panel shows a button for each of them; nothing is read before it is pressed.
+        """
         uris = []
         for block in self.blocks:
             if block.get("type") == "resource_link" and isinstance(block.get("uri"), str):

@@ -496,6 +496,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     A call that fails for a reason outside of this program returns an observation with
     `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
 
+    `${NAME}` in an argument is replaced by the secret of that name in the conversation of the call,
+    never by an environment variable. Records and traffic do not keep the value.
+
     Examples:
         >>> from toolbench.mcp import MCPToolAction, create_mcp_tools
         >>> from toolbench.testing import FakeMCPServer
