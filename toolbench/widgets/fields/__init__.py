@@ -1,6 +1,6 @@
 """The fields of a form: an editor for each kind of schema, and the registry to add editors.
 
-A schema chooses options for a field with the key `toolbench`, such as
+A schema sets the options of a field under the key `toolbench`, as in
 `Field(json_schema_extra={"toolbench": {"widget": "textarea", "order": 1}})`:
 
 | option | meaning |
@@ -8,12 +8,12 @@ A schema chooses options for a field with the key `toolbench`, such as
 | `widget` | the editor, by one of the names below |
 | `order` | a number by which the fields are sorted; a field without one keeps its place |
 | `placeholder` | the gray text in an empty box |
-| `help` | the text below the field, in place of the description |
+| `help` | the text below the field, instead of the description |
 | `hidden` | `True` leaves the field out of the form |
-| `max_bytes` | the largest file that a field takes, 50 MB if left out |
+| `max_bytes` | the size of the largest file that a field accepts, 50 MB if left out |
 
-The editors are `checkbox`, `combobox`, `date`, `dropdown`, `file`, `items`, `json`, `map`, `number`,
-`password`, `rows`, `search`, `segments`, `switch`, `text` and `textarea`.
+The editors are `checkbox`, `combobox`, `date`, `dropdown`, `file`, `items`, `json`, `map`,
+`number`, `password`, `rows`, `search`, `segments`, `switch`, `text` and `textarea`.
 """
 
 from toolbench.jsonschema.node import SchemaView

@@ -1,4 +1,4 @@
-"""Editors to choose one of several known values, or no value."""
+"""Editors with which the user chooses one of several known values, or no value."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _YES_NO = {True: "yes", False: "no"}
 
 
 def values_of(node: Node) -> list[Any]:
-    """Return the values of *node*: its constant, its enum, null, or true and false.
+    """Return the values that *node* allows: its constant, its enum, null, or true and false.
 
     Raises:
         ValueError: If *node* has no list of values.
@@ -35,7 +35,7 @@ def values_of(node: Node) -> list[Any]:
 
 
 def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
-    """Return a label for each of the *values* of *node*; no two labels are equal."""
+    """Return a different label for each of the *values* of *node*."""
     names = node.value_names
     if len(names) != len(values):
         names = [""] * len(values)
@@ -43,7 +43,7 @@ def labels_of(node: Node, values: Sequence[Any]) -> list[str]:
 
 
 def told_apart(labels: list[str]) -> list[str]:
-    """Return *labels* with a number after each that is there more than once."""
+    """Return *labels*, with a number appended to each label that occurs more than once."""
     many = Counter(labels)
     counts: Counter[str] = Counter()
     distinct = []
@@ -66,7 +66,7 @@ def labelled_values(node: Node) -> dict[str, Any]:
 
 
 def value_with(label: str, known: dict[str, Any]) -> Any:
-    """Return the value with *label*, a copy.
+    """Return a copy of the value that has *label* in *known*.
 
     Raises:
         UnreadableError: If no value of *known* has this label.
@@ -79,16 +79,16 @@ def value_with(label: str, known: dict[str, Any]) -> Any:
 
 
 def label_with(value: Any, known: dict[str, Any]) -> str | None:
-    """Return the label of *value*; None if it is none of *known*."""
+    """Return the label of *value*; None if *value* is not in *known*."""
     return next((label for label, own in known.items() if same_json(own, value)), None)
 
 
 class Choice(Picker):
     """A Dropdown to choose one of the values, no value, or null if the schema allows null.
 
-    What is picked is the number of a value, or `NOTHING`. A required constant is chosen from the
-    start. While an optional field has no value, its default is shown as chosen; who chooses the
-    default again sends nothing. A number or text that is no choice is shown as one more choice.
+    `picked` is the number of a value, or `NOTHING`. A required constant is chosen from the start.
+    While an optional field has no value, its default is shown as chosen, and choosing the default
+    sends nothing. A number or string that is not among the values is shown as an additional choice.
     """
 
     kind: ClassVar[type[Widget]] = Dropdown
@@ -125,7 +125,10 @@ class Choice(Picker):
         return deepcopy([*self._known, self._other][self.picked])
 
     def write(self, value: Any) -> bool:
-        """Choose *value*; return False if it is neither a known value nor a number or text."""
+        """Choose *value*; return False for an object or list that is not a known value.
+
+        Any other unknown value becomes an additional choice, unless the field is secret.
+        """
         number = _number_of(value, self._known)
         if number == NOTHING:
             if isinstance(value, dict | list) or self.slot.secret:
@@ -144,7 +147,7 @@ class Choice(Picker):
 
     @property
     def static(self) -> str:
-        """The label of a required constant, which is shown without a list; empty in other cases."""
+        """The label of a required constant, which is shown without a list; otherwise empty."""
         if not self._is_constant or self.picked != 0:
             return ""
         return labels_of(self.node, self._known)[0]
@@ -158,7 +161,7 @@ class Choice(Picker):
 
     @property
     def shown(self) -> Any:
-        """The picked number, or else the default's; None if no option of the list stands for it."""
+        """The picked number, or else the default's; None if the list has no such option."""
         return option_of(self._widget.options, self._marked)
 
     @property
@@ -169,7 +172,7 @@ class Choice(Picker):
         return number
 
     def take_pick(self) -> None:
-        """React to a pick of the user; none at all, and the default, is no value."""
+        """React to the user's pick. Picking the default, or nothing, means no value."""
         super().take_pick()
         if self.picked is None or self.picked == self._default:
             self.picked = NOTHING
@@ -187,7 +190,7 @@ class Choice(Picker):
             self._widget.options = self._options()
 
     def _options(self) -> list[tuple[str, int]]:
-        """Return the options of the list, each with its label and what it stands for."""
+        """Return the options of the list, each as its label and the number it stands for."""
         options: list[tuple[str, int]] = []
         labels = self.labels()
         if self._default != NOTHING:
@@ -215,7 +218,7 @@ class Choice(Picker):
 
 
 def _number_of(value: Any, values: Sequence[Any]) -> int:
-    """Return the place of *value* among *values*; `NOTHING` if it is none of them."""
+    """Return the index of *value* in *values*; `NOTHING` if it is not there."""
     for number, known in enumerate(values):
         if same_json(known, value):
             return number
@@ -223,11 +226,11 @@ def _number_of(value: Any, values: Sequence[Any]) -> int:
 
 
 class Segments(Choice):
-    """Buttons for a few short values, all visible.
+    """A row of buttons for a few short values, all visible.
 
-    An optional value without a default has a button for no value; a required value has none. For
-    most tools, null and no value mean the same. So an optional value has a button for null only
-    if the schema lists null, or if null was chosen before.
+    An optional field without a default also has a button for no value. For most tools, null and no
+    value mean the same. So an optional field has a button for null only if the schema lists null,
+    or if null was chosen before.
     """
 
     kind = RadioButtons
@@ -240,7 +243,7 @@ class Segments(Choice):
         self._offers_nothing = not slot.required
 
     def pick(self, picked: Any) -> None:
-        """Show *picked* as picked. Null has a button from then on."""
+        """Show *picked* as picked. If it is null, null has a button from then on."""
         is_null = self.node.nullable and picked == len(self._listed)
         if is_null and not self._offers_null:
             self._offers_null = True
@@ -257,7 +260,7 @@ class Switch(Segments):
 
 
 class Tick(Picker):
-    """A Checkbox for a boolean, for example for an item of a list."""
+    """A Checkbox for a boolean that always has a value, such as an item of a list."""
 
     blank = UNSET
 
@@ -271,7 +274,7 @@ class Tick(Picker):
         return self.picked
 
     def write(self, value: Any) -> bool:
-        """Tick the box if *value* is True, else untick it; return False if *value* is not a boolean."""
+        """Tick the box if *value* is True, or untick it. Return False if *value* is no boolean."""
         if not isinstance(value, bool):
             return False
         self.pick(value)
@@ -288,7 +291,7 @@ class Tick(Picker):
 
 
 class Search(TextBox):
-    """An editor for one of very many values. The user types a part of a value, then picks it."""
+    """An editor for one of very many values: the user types a part of a value, then picks one."""
 
     kind = Combobox
     nothing = "type to search"

@@ -1,4 +1,4 @@
-"""The base classes of all editors. An editor holds a value exactly, or refuses the value."""
+"""The base classes of all editors. An editor either holds a value exactly, or refuses it."""
 
 from abc import ABC, abstractmethod
 from collections import deque
@@ -35,17 +35,16 @@ UNSET: Final = Unset.UNSET
 
 
 class Editor(ABC):
-    """The base class of an editor for the value of one slot.
+    """The base class of an editor for the value of one slot, a position in a form.
 
-    The editor holds the value, and not the widget. The widget is built when it is first
-    shown.
+    The editor, not its widget, holds the value. The widget is built when it is first shown.
 
     Attributes:
-        labelled: Whether the widget itself shows the name of the field.
-        structured: Whether the editor holds slots. In an optional field, it is closed at first.
-        owns_null: Whether `null` is one of the values of the editor.
-        is_short: Whether half the width of a form is enough for its widget.
-        missing: The error text if a required value is missing, such as "choose one".
+        labelled: Whether the widget shows the name of the field itself.
+        structured: Whether the editor contains slots. In an optional field, it is closed at first.
+        owns_null: Whether the editor itself can hold `null`.
+        is_short: Whether the widget needs only half the width of a form.
+        missing: The error message if a required value is missing, such as "choose one".
         wider: The editor to try next if this editor cannot hold a value exactly.
 
     Examples:
@@ -100,12 +99,12 @@ class Editor(ABC):
 
     @property
     def trouble(self) -> str:
-        """The reason why the typed text cannot be read; empty if there is no such problem."""
+        """The reason why the typed text cannot be read; empty if it can be read."""
         return ""
 
     @property
     def wants_more(self) -> bool:
-        """Whether the user must add something to an empty value."""
+        """Whether an empty value is incomplete, so that the user must add something."""
         return True
 
     def masked(self) -> Any:
@@ -113,7 +112,7 @@ class Editor(ABC):
         return self.read()
 
     def typed(self) -> Any:
-        """Return the value for another form; in place of a value that is a typed text, its text box."""
+        """Return the value with text boxes for typed text, for `Slot.write` of another form."""
         return self.read()
 
     def secrets(self) -> Iterable[str]:
@@ -124,7 +123,7 @@ class Editor(ABC):
 
     @abstractmethod
     def build(self) -> Widget:
-        """Make the widget with the present value."""
+        """Make the widget, showing the current value."""
 
     @property
     def widget(self) -> Widget:
@@ -140,27 +139,27 @@ class Editor(ABC):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The widget, and other widgets beside it on the same line."""
+        """The widget, followed by other widgets on the same line."""
         return (self.widget,)
 
     @property
     def static(self) -> str:
-        """The value in words if only one value is possible, so that no widget is needed; else ""."""
+        """The value in words, if it is the only possible one and needs no widget; or else ""."""
         return ""
 
     @property
     def hint(self) -> str:
-        """One more remark for the help of the field; empty if there is none."""
+        """An additional remark for the help text of the field; empty if there is none."""
         return ""
 
     @property
     def slider(self) -> str:
-        """The least value, the most and the step of a slider beside the field; empty if there is none."""
+        """The minimum, maximum and step of the field's slider; empty if there is no slider."""
         return ""
 
     @property
     def nothing_chosen(self) -> str:
-        """The label of the entry "no value" in a list of choices: what no value means."""
+        """The label that stands for no value in a list of choices. It says what no value means."""
         default = self.slot.default
         if self.slot.required:
             return "choose one"
@@ -186,14 +185,20 @@ class Editor(ABC):
     def field(
         self, kind: type[Widget], *classes: str, react: Callable[[], None], **state: Any
     ) -> Any:
-        """Return a new widget with the name of the field. Call *react* when the user changes its value."""
+        """Return a new widget that shows the name of the field.
+
+        *react* is called when the user changes the value of the widget.
+        """
         name = notes.label(self.slot.label)
         widget = self.make(kind, *classes, *self.slot.classes, description=name, **state)
         self.hear(widget, "value", react)
         return widget
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* when the user changes the trait *names* of *widget*; mark the slot as edited."""
+        """Call *react* when the user changes the trait *names* of *widget*.
+
+        The slot is also marked as edited.
+        """
 
         def edited() -> None:
             react()
@@ -202,7 +207,9 @@ class Editor(ABC):
         self.frame.hear(widget, names, edited)
 
     def button(self, key: str, words: str, react: Callable[[], None], *classes: str) -> Any:
-        """Return the button *key* of this editor, made on first use, with the label *words*.
+        """Return this editor's button with the identifier *key*, labelled *words*.
+
+        Make it on first use.
 
         A click on the button does not mark the slot as edited.
         """
@@ -227,12 +234,12 @@ class Editor(ABC):
         return ()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside at *step*, a key or an index; None if there is no such slot."""
+        """Return the slot inside under *step*, a key or an index; None if there is no such slot."""
         return None
 
 
 def option_of(options: Iterable[tuple[str, Any]], key: Any) -> Any:
-    """Return *key* if one of *options* stands for it; else None: then no option is chosen."""
+    """Return *key* if it belongs to one of *options*; otherwise None, which chooses no option."""
     for _, own_key in options:
         if own_key == key:
             return key
@@ -240,11 +247,12 @@ def option_of(options: Iterable[tuple[str, Any]], key: Any) -> Any:
 
 
 class Picker(Editor):
-    """The base class of editors in which the user picks. The value of the widget is what is picked.
+    """The base class of editors in which the user picks a value from a widget.
 
     Attributes:
-        picked: What is picked now.
-        blank: What is picked if there is no value.
+        picked: What is currently picked, in the terms of the widget, such as the number of an
+            option.
+        blank: The `picked` that means no value.
     """
 
     blank: ClassVar[Any] = None
@@ -280,7 +288,7 @@ class Entry(NamedTuple):
         head: The text above.
         cells: The widgets, next to each other.
         note: The text below.
-        is_short: Whether half the width is enough, in a grid of two columns.
+        is_short: Whether the line fits into one of the two columns of a grid.
     """
 
     head: Html
@@ -290,7 +298,7 @@ class Entry(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """The content of a container: its widgets in order, and the texts between them."""
+    """The content of a container: its widgets in order, and the HTML of the texts between them."""
 
     cells: tuple[Widget, ...]
     html: str
@@ -299,9 +307,9 @@ class Lines(NamedTuple):
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
     """Return the widgets and texts of a container: *intro* first, then the *entries*.
 
-    The browser puts each widget into the next row that has no text. On a narrow page, two
-    short entries are below each other. On a wide page they are beside each other, and each
-    note spans three rows.
+    The browser puts each widget into the next row that has no text. On a wide page, two short
+    entries are side by side, and each note spans three rows. On a narrow page, one is below the
+    other.
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []
@@ -322,7 +330,7 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
         if head:
             texts.append(f'<div class="tb-head" style="grid-row:{row}">{head}</div>')
             row += 1
-        # Keeps the place beside it empty
+        # Keeps the column beside the entry empty
         if is_short:
             texts.append(f'<div class="tb-blank" style="grid-row:{row}"></div>')
         row += bool(cells)
@@ -332,11 +340,11 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 
 
 class Container(Editor):
-    """The base class of editors that contain slots and show them below each other.
+    """The base class of editors that contain slots and show them one below the other.
 
-    The built container itself shows the help and the errors of its slot. One HTML widget has all
-    texts, and CSS (`grid-row`) places each text between the widgets. So a label, a help text or an
-    error needs no widget, and a new error does not change the input beside it.
+    Once built, the container shows the help and the errors of its own slot. One HTML widget has all
+    texts, and CSS (`grid-row`) places each text between the widgets. So labels, help texts and
+    errors need no widgets, and a new error does not change the input beside it.
     """
 
     labelled: ClassVar[bool] = False
@@ -354,12 +362,12 @@ class Container(Editor):
 
     @property
     def is_button(self) -> bool:
-        """Whether only a button is shown in place of the grid, which adds the first line."""
+        """Whether the container is shown only as a button, which adds the first line."""
         return False
 
     @property
     def hint(self) -> str:
-        """The default, in a field that holds no value of its own yet."""
+        """The default, while the field does not have a value of its own."""
         slot = self.slot
         if slot.is_set or slot.required or slot.is_null or slot.default in (UNSET, [], {}):
             return ""
@@ -401,7 +409,7 @@ class Container(Editor):
         return self.gather(lambda slot: slot.read())
 
     def typed(self) -> Any:
-        """Return the value of the slots inside, with text boxes in place of typed texts."""
+        """Return the value of the slots inside, with text boxes for typed text."""
         return self.gather(lambda slot: slot.typed())
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The editor of a file as base64 text. The user drops a file, chooses one, or types; its head is shown."""
+"""The editor of a file as base64 text: the user drops a file, chooses one, or types the text."""
 
 from codecs import getincrementaldecoder
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,11 @@ _MAX_TEXT = 2_000
 _MAX_HEAD, _MAX_LINES = 600, 5
 # Bytes, unless the field has its own limit
 _MOST = 50_000_000
-# Bytes of one message; a Jupyter server takes 10 MB, and a hub before it perhaps less
+# Bytes of one message; a Jupyter server accepts 10 MB, and a hub in front of it perhaps less
 _PIECE = 500_000
 
 
-# Not compared by value: to choose the same file again is another choice
+# Not compared by value: choosing the same file again is a new choice
 @dataclass(frozen=True, eq=False)
 class ChosenFile:
     """A file that the user has chosen in the page."""
@@ -42,10 +42,10 @@ class ChosenFile:
 
 
 class FilePicker(FileUpload):
-    """A button to choose a file, which comes in pieces: a message that is too large ends the connection.
+    """A button to choose a file, which arrives in pieces: a large message would end the connection.
 
-    The page (`frontend/src/uploads.ts`) sends the name and the size, and then each piece that it is
-    asked for. Without our JavaScript module ipywidgets sends the file in one message.
+    The page (`frontend/src/uploads.ts`) sends the name and the size, then each piece that the
+    kernel asks for. Without our JavaScript module, ipywidgets sends the file in one message.
     """
 
     chosen = AnyTrait(None)
@@ -72,18 +72,18 @@ class FilePicker(FileUpload):
             self.chosen = chosen
 
     def _hear(self, content: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Take a message of the page about a file, and ask for the next piece, or for no more."""
+        """Handle the page's message about a file: ask for the next piece, or for no more pieces."""
         match content:
             case {"file": str(upload), "name": str(name), "size": int(size), "failed": str(why)}:
                 if self._upload in ("", upload):
                     self.stop()
                     self.chosen = ChosenFile(name, size, failed=why)
             case {"file": str(upload), "name": str(name), "size": int(size)}:
-                # First, because the field stops what came before
+                # First, because the field stops the transfer of the earlier file
                 self.chosen = ChosenFile(name, size)
                 self._upload, self._came = upload, bytearray()
             case {"file": str(upload), "begin": int(begin)}:
-                # Else a piece that came before and was sent again, or is not waited for any more
+                # Otherwise the piece was sent twice, or nobody waits for it any more
                 if upload == self._upload and begin == len(self._came):
                     self._came += buffers[0]
             case _:
@@ -99,14 +99,14 @@ class FilePicker(FileUpload):
             self.chosen = replace(self.chosen, content=whole)
 
     def stop(self) -> None:
-        """Wait for no more pieces."""
+        """Ignore further pieces of the current file."""
         self._upload, self._came = "", bytearray()
 
 
 class File(Line):
-    """A box for base64 text, a button to choose a file, and what is in it: name, size, image or first lines.
+    """A box for base64 text, with a button to choose a file and a preview of the content.
 
-    The page (`frontend/src/uploads.ts`) also takes a file that is dropped on it.
+    The page (`frontend/src/uploads.ts`) also accepts a file that is dropped on the field.
     """
 
     nothing = "drop a file here, choose one, or type base64"
@@ -115,14 +115,15 @@ class File(Line):
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        # With the button to choose a file beside the box, and what is in it below
+        # The box with the button to choose a file beside it, and the facts and preview below
         self._stack: Any = None
         self._upload: Any = None
         self._preview: Any = None
         self._clear_button: Any = None
-        # Of the file in the text
+        # The name of the file in the text
         self._name = ""
-        # Chosen, but not here: nothing is sent in its place, neither the default nor an earlier file
+        # A chosen file that has not arrived: neither the default nor an earlier file is sent
+        # instead
         self._missing: ChosenFile | None = None
         self._decoded: tuple[str, bytes | None] = ("", b"")
         # Bytes, by `json_schema_extra={"toolbench": {"max_bytes": ...}}`
@@ -132,7 +133,7 @@ class File(Line):
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The box and the button to choose a file, and below them what is in it, and a button to remove it."""
+        """One stack: the box, the buttons to choose and to remove a file, and the preview."""
         if self._stack is None:
             name = notes.line(self.slot.label)
             self._upload = self.make(
@@ -158,7 +159,7 @@ class File(Line):
     def _chosen(self) -> None:
         file = self._upload.chosen
         if file.content is not None:
-            # One message: it may have a large image
+            # One message, because it may contain a large image
             with self._preview.hold_sync():
                 self.write(base64_of(file.content))
                 self._call_it(file.name)
@@ -174,7 +175,7 @@ class File(Line):
 
     @property
     def trouble(self) -> str:
-        """Why a chosen file is not here; empty if none is missing."""
+        """Why a chosen file has not arrived; empty if no file is missing."""
         file = self._missing
         if file is None:
             return ""
@@ -188,7 +189,7 @@ class File(Line):
         )
 
     def put(self, text: str) -> None:
-        """Replace the typed text by *text*; show a preview if *text* is an image in base64."""
+        """Replace the typed text with *text*, and show a preview of the file that it encodes."""
         self._forget_file()
         super().put(text)
         self._look()
@@ -199,7 +200,7 @@ class File(Line):
             self._upload.stop()
 
     def _call_it(self, name: str) -> None:
-        """Show that the text is the file *name*, in place of the text."""
+        """Show the file name *name* instead of the text that encodes the file."""
         self._name = name
         if self._widget is not None:
             self._widget.value = self.display(self.text)
@@ -207,13 +208,16 @@ class File(Line):
         self._look()
 
     def typed(self) -> Any:
-        """Return this box, even while a chosen file is not here."""
+        """Return this box even if a chosen file has not arrived yet."""
         if self._missing:
             return self
         return super().typed()
 
     def take(self, other: TextBox) -> None:
-        """Take the file of *other*, with its name. One that is on its way does not come here."""
+        """Take the file of *other*, with its name.
+
+        A file that is still arriving does not get here.
+        """
         super().take(other)
         if isinstance(other, File):
             file = other._missing
@@ -223,7 +227,7 @@ class File(Line):
                 self._missing = replace(file, failed=file.failed or words)
 
     def refresh(self) -> None:
-        """Update the placeholder, the error mark and the button that clears the field."""
+        """Update the placeholder, the error mark and the button that removes the file."""
         super().refresh()
         self._show_clear()
 
@@ -234,14 +238,14 @@ class File(Line):
             show_if(self._clear_button, is_shown=is_shown)
 
     def display(self, text: str) -> str:
-        """Return the text that the box shows: *text*, or nothing if it is that of a file, or too long."""
+        """Return what the box shows for *text*: nothing if *text* is a chosen file, or too long."""
         if self._name or len(text) > _MAX_TEXT:
             return ""
         return text
 
     @property
     def ghost(self) -> str:
-        """The placeholder: not the default while a file is missing or there."""
+        """The placeholder. It does not show the default while a file is chosen."""
         if self._missing is not None:
             return self.nothing
         if self.display(self.text) == self.text:
@@ -250,19 +254,19 @@ class File(Line):
 
     @property
     def _content(self) -> bytes | None:
-        """The bytes of which the text is the base64; None if it is not base64."""
+        """The bytes that the text encodes; None if the text is not base64."""
         if self._decoded[0] is not self.text:
             self._decoded = (self.text, bytes_in(self.text))
         return self._decoded[1]
 
     @property
     def hint(self) -> str:
-        """The most bytes of a file."""
+        """The maximum size of a file."""
         return f"at most {human_size(self._most).replace('.0 ', ' ')}"
 
     @property
     def _facts(self) -> str:
-        """The name, the size and the kind of the file in the text; empty without a text."""
+        """The name, the size and the type of the file in the text; empty if there is no text."""
         if not self.text:
             return ""
         content = self._content
@@ -295,10 +299,10 @@ class File(Line):
 
 
 def _head_of(content: bytes) -> str:
-    """Return the first lines of *content*; empty if it is no plain text."""
+    """Return the first lines of *content*; empty if *content* is not plain text."""
     decoder = getincrementaldecoder("utf-8")()
     try:
-        # Without the last character, if it is cut
+        # Drops a last character that is cut off
         text = decoder.decode(content[:_MAX_HEAD])
     except UnicodeDecodeError:
         return ""

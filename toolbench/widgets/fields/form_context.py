@@ -1,4 +1,4 @@
-"""The context that all fields of a form share: the schema, the widgets, a lock, the redrawing."""
+"""The context that all fields of a form share: the schema, the widgets, a lock, and redrawing."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,8 +24,8 @@ Settle = Callable[[], Iterable[Callable[[], None]]]
 class Frame:
     """The context that the fields of a form share.
 
-    The main thread or the thread of a subshell calls the callbacks. Every edit holds the lock,
-    and its changes are drawn once, when the outermost edit ends.
+    The main thread or the thread of a subshell calls the callbacks. Every edit holds the lock. Its
+    changes are drawn once, when the outermost edit ends.
     """
 
     def __init__(self, schema: Any, registry: "Registry", settle: Settle) -> None:
@@ -50,7 +50,9 @@ class Frame:
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
-        """Hold the lock during an edit. After the outermost edit, update the form, call listeners.
+        """Hold the lock during an edit.
+
+        After the outermost edit, update the form and call the listeners.
 
         Yield whether this edit is the outermost one.
         """
@@ -70,7 +72,7 @@ class Frame:
             listener()
 
     def new_mark(self) -> str:
-        """Return a new CSS class, which no other widget of the page has."""
+        """Return a new CSS class that no other widget of the page has."""
         return f"{self._name}-{next(self._marks)}"
 
     def touched(self, path: Path) -> None:
@@ -90,7 +92,7 @@ class Frame:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Redraw the containers that were passed to `stale`. Then move the cursor if `focus` was called."""
+        """Redraw the containers that were passed to `stale`, then do what `focus` asked for."""
         while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]
@@ -103,7 +105,7 @@ class Frame:
                 break
 
     def focus(self, goal: Callable[[], Iterable[Widget]]) -> None:
-        """Put the cursor into the first input that *goal* returns, after the next redraw."""
+        """After the next redraw, put the cursor in the first input that *goal* returns."""
         self._goal = goal
 
     def close(self) -> None:
@@ -112,9 +114,9 @@ class Frame:
         self.pool.close()
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* after a click if *widget* is a button, else after a change of a trait.
+        """Call *react* after a click, if *widget* is a button, or after a change of a trait.
 
-        *names* is the name of the trait. Changes that the form itself makes are ignored.
+        *names* is the name of the trait. Changes that the form makes itself are ignored.
         """
 
         def on_click(_: Any) -> None:

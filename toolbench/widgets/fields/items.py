@@ -1,4 +1,4 @@
-"""Editors for a list of short values: the user types one value per line, or marks known values."""
+"""Editors for a list of short values: the user types one per line, or marks known values."""
 
 import re
 from typing import Any, ClassVar
@@ -20,13 +20,13 @@ _BETWEEN = re.compile("[,;]")
 
 
 def _has_several(line: str) -> bool:
-    """Tell whether *line* seems to have several values: none between its commas and semicolons is blank."""
+    """Tell whether *line* seems to contain several values, separated by commas or semicolons."""
     parts = _BETWEEN.split(line)
     return len(parts) > 1 and all(map(str.strip, parts))
 
 
 def _known(slot: Any) -> dict[str, Any]:
-    """Return the values that an item can have, by label; empty if the schema does not list them."""
+    """Return the values that an item can have, by label; empty if the schema lists no values."""
     item = slot.node.items
     if item is None or not item.values:
         return {}
@@ -46,7 +46,7 @@ class Items(TextBox):
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        # The schema chose this editor by name, if there is none
+        # There is no schema of items if the schema of the list chose this editor by name
         self._item_node = self.node.items or self.node.view.anything
         self._known = _known(slot)
         self._format = ""
@@ -72,7 +72,7 @@ class Items(TextBox):
 
     @property
     def hint(self) -> str:
-        """What each item has to be; or a note about the first line that seems to have several values."""
+        """The requirements of each item, or a note on a line that seems to have several values."""
         if self.slot.touched:
             for line in self.text.split("\n"):
                 if _has_several(line):
@@ -81,7 +81,7 @@ class Items(TextBox):
 
     @property
     def _each(self) -> str:
-        """The format and the limits of each item, in words; empty if there are none."""
+        """The format and the limits of each item in words; empty if there are none."""
         words = []
         if self._format:
             words.append(words_of(self._format))
@@ -133,9 +133,9 @@ class Items(TextBox):
 class Marks(Picker):
     """An editor in which the user marks some of the known values.
 
-    Each marked value is sent once, in the order of the list. What is picked are their numbers, or
-    None for no value: then the default is shown as marked. The page (`frontend/src/chips.ts`) shows
-    each value as a button to press.
+    Each marked value is sent once, in the order of the list. `picked` has the numbers of the marked
+    values. It is None for no value, and then the default is shown as marked. The page
+    (`frontend/src/chips.ts`) shows each value as a button to press.
     """
 
     wider = Items
@@ -149,7 +149,7 @@ class Marks(Picker):
             self._default = self._numbers(slot.default) or ()
 
     def _numbers(self, items: list[Any]) -> tuple[int, ...] | None:
-        """Return the numbers of *items*; None if one is not known, or they are in another order."""
+        """Return the numbers of *items*; None if an item is unknown, or the order is different."""
         labels = list(self._known)
         numbers = []
         for item in items:
@@ -183,7 +183,7 @@ class Marks(Picker):
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The numbers of the marked values, or else of the default."""
+        """The numbers of the marked values, or else those of the default."""
         if self.picked is not None:
             return tuple(self.picked)
         if self.slot.is_null:
@@ -191,20 +191,23 @@ class Marks(Picker):
         return self._default
 
     def refresh(self) -> None:
-        """Update the marks too: without a value, those of the default are shown, but not for null."""
+        """Update the marks too.
+
+        Without a value, the default's marks are shown, but not for null.
+        """
         super().refresh()
         if self._widget is not None:
             self._widget.value = self.shown
 
     def take_pick(self) -> None:
-        """React to marks of the user: the marks of the default, or none without one, are no value."""
+        """React to the user's marks. Exactly the marks of the default mean no value."""
         super().take_pick()
         if self.picked == self._default:
             self.picked = None
 
     @property
     def hint(self) -> str:
-        """That an empty list is sent; or a default that cannot be shown as marked."""
+        """A note that an empty list is sent, or a default that cannot be shown as marks."""
         if self.picked == ():
             return Items.emptied
         if self._default or self.slot.default in (UNSET, []) or self.slot.required:

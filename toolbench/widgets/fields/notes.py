@@ -2,8 +2,9 @@
 
 Screen readers must read the help and the errors of an input. Our JavaScript module
 (`frontend/src/described.ts`) makes these texts the description of the input. Without the module, an
-input has only its label. So CSS adds the texts to the label: screen readers read the part after the
-slash of `content`, which is not visible. The module takes this CSS out of its page (`frontend/src/sheets.ts`).
+input has only its label, so CSS adds the texts to the label. Screen readers read the invisible part
+of `content`, which is after its slash. The module removes this CSS from its page
+(`frontend/src/sheets.ts`).
 """
 
 import json
@@ -29,7 +30,7 @@ _HELP = 260
 
 
 def screen_reader_css(slot: "Slot", remarks: Iterable[str], errors: Iterable[str]) -> Html:
-    """Return CSS that adds *errors* and *remarks* to the name that a screen reader reads."""
+    """Return CSS that adds *errors* and *remarks* to what a screen reader reads as the name."""
     sentences = []
     star = ""
     if slot.starred:
@@ -48,7 +49,7 @@ def screen_reader_css(slot: "Slot", remarks: Iterable[str], errors: Iterable[str
 
 
 def _quoted(text: str) -> str:
-    """Return *text* for a CSS string: on one line and escaped. A long text is cut."""
+    """Return *text* for a CSS string: escaped, on one line, and cut off if it is long."""
     text_line = _cut(" " + _one_line(text), _LONGEST)
     return _UNSAFE.sub(lambda match: f"\\{ord(match[0]):x} ", text_line)
 
@@ -64,12 +65,12 @@ def _cut(text: str, length: int) -> str:
 
 
 def line(text: Any) -> str:
-    """Return *text* on one line without invisible characters. A long text is cut."""
+    """Return *text* on one line, without invisible characters, and cut off if it is long."""
     return _cut(_one_line(str(text)), _LABEL) or '""'
 
 
 def label(text: Any) -> str:
-    """Return *text* as the label of a widget. The front end does not typeset it as mathematics."""
+    """Return *text* as the label of a widget that the front end does not typeset as mathematics."""
     # Looks like a backslash
     text_line = line(text).replace("\\", "\u2216")
     if text_line.count("$") > 1:
@@ -78,7 +79,7 @@ def label(text: Any) -> str:
 
 
 def item_label(label: str, place: int) -> str:
-    """Return the label of the item number *place*, counted from 0, of the list with the label *label*."""
+    """Return the label of the item at index *place* of the list with the label *label*."""
     return f"{label}, {Problem((place,), '').place}"
 
 
@@ -97,9 +98,9 @@ def ghost(value: Any) -> str:
 
 
 def option(value: Any, name: Any = None) -> str:
-    """Return the label of *value* in a list: *name* if there is one, else *value* as text or JSON.
+    """Return the label of *value* in a list: *name*, or *value* as text or JSON without a name.
 
-    A text that looks like JSON is also written as JSON, so that its label has quotes.
+    A string that looks like JSON is written as JSON, so that its label has quotes.
     """
     if isinstance(name, str) and name:
         return line(name)
@@ -117,7 +118,7 @@ def _looks_like_json(text: str) -> bool:
 
 
 def heading(slot: "Slot", static: str = "") -> Html:
-    """Return the name of *slot*. It is used if the widget of the editor does not show the name.
+    """Return the name of *slot*, for an editor whose widget does not show the name.
 
     *static* is the value in words, if only one value is possible.
     """
@@ -132,7 +133,7 @@ def heading(slot: "Slot", static: str = "") -> Html:
 def remarks(slot: "Slot", hints: Iterable[str], errors: Iterable[str]) -> Html:
     """Return the help and the *errors* of *slot*, as visible text and for screen readers.
 
-    The help has the *hints*, and then the limits from the schema, without those that an error says.
+    The help consists of the *hints*, then those limits of the schema that no error mentions.
     """
     errors = list(errors)
     facts = [*hints]
@@ -181,6 +182,6 @@ def _shortened(text: str) -> str:
 
 
 def _is_in(fact: str, errors: list[str]) -> bool:
-    """Return whether one of *errors* says *fact* already, such as "at least 1"."""
+    """Return whether one of *errors* already says *fact*, such as "at least 1"."""
     whole = re.compile(rf"{re.escape(fact)}(?!\w|\.\d)")
     return any(map(whole.search, errors))

@@ -1,4 +1,4 @@
-"""The editor of an object: a field for each property, and a map for undeclared keys."""
+"""The editor of an object: a field for each property, and a map for the undeclared keys."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,7 +16,7 @@ MAX_FIELDS = 12
 
 
 class ObjectEditor(Container):
-    """The editor of an object, with a field for each property, in the order of the schema."""
+    """The editor of an object, with a field for each property in the order of the schema."""
 
     classes = ("tb-pairs",)
 
@@ -25,8 +25,8 @@ class ObjectEditor(Container):
         self._cases = slot.node.conditional.keys()
         self._properties = _in_order({**slot.node.properties, **slot.node.conditional})
         self._required = list(slot.node.required)
-        # The property that tells which alternative of a union this is. The choice of the alternative
-        # gives it its value, even if the schema has a default
+        # The property that tells which alternative of a union this is. Choosing the alternative
+        # sets its value, even if the schema has a default
         self._tag = ""
         if slot.parent is not None and slot.key is None:
             self._tag = slot.parent.tag
@@ -47,10 +47,10 @@ class ObjectEditor(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if the other keys, which may be JSON text, are no object, or one has a field.
+        """An error of the undeclared keys: they are no object, or a field has the same key.
 
-        It is "" if there is no error. Without the error, a value would be sent that its field does
-        not show.
+        It is empty if there is no error. Without this check, a value would be sent that the field
+        of that key does not show.
         """
         if self._others is None:
             return ""
@@ -64,7 +64,7 @@ class ObjectEditor(Container):
         return ""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the slot of each field, and return a dict of the results.
+        """Call *part* for each field's slot, and return a dict of the results.
 
         The keys are in the order of the last `write`; new keys come last.
         """
@@ -80,9 +80,9 @@ class ObjectEditor(Container):
         return {key: there[key] for key in in_order if there.get(key, UNSET) is not UNSET}
 
     def write(self, value: Any) -> bool:
-        """Write each value to its field, and undeclared keys into a map.
+        """Write each value to its field, and the undeclared keys to a map.
 
-        Return False if *value* is not a dict, or one of its keys is not a string.
+        Return False if *value* is not a dict, or if a key is not a string.
         """
         if not isinstance(value, dict):
             return False
@@ -136,10 +136,7 @@ class ObjectEditor(Container):
             yield self._others
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot of the key *step*: a property, or an undeclared key in the value.
-
-        Return None if there is no such slot.
-        """
+        """Return the slot under the key *step*, which may be undeclared; None if there is none."""
         if step in self._properties:
             return self._slot(step)
         if self._others is None:
@@ -149,7 +146,10 @@ class ObjectEditor(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the fields. If there are many, a search box offers the fields that are left out."""
+        """Yield the fields.
+
+        If there are many, a search box offers the fields that are not shown.
+        """
         names = self._in_case()
         visible = self._visible(names)
         waiting = []
@@ -178,9 +178,9 @@ class ObjectEditor(Container):
         return bool(tag.editor.static) and not tag.display.errors
 
     def _in_case(self) -> list[str]:
-        """Return the properties to show now. Properties whose condition is false are left out.
+        """Return the properties to show. Those whose condition is false are left out.
 
-        A property with a value is always included, because its value is sent.
+        A property that has a value is always included, because its value is sent.
         """
         if not self._cases:
             return list(self._properties)
@@ -249,7 +249,7 @@ def _in_order(properties: dict[str, Node]) -> dict[str, Node]:
 
 
 def _title(name: str, node: Node) -> str:
-    """Return the title of *node*; if it is missing or only generated from *name*, return *name*."""
+    """Return the title of *node*, or *name* if the title is missing or generated from *name*."""
     title = node.own_title
     if not title.strip() or _letters(title) == _letters(name):
         return name

@@ -1,4 +1,4 @@
-"""The editor of any value as JSON text, used if no other editor fits."""
+"""The editor of any value as JSON text, which is used if no other editor fits."""
 
 import json
 import re
@@ -25,10 +25,10 @@ def to_text(value: Any) -> str:
 
 
 def from_text(text: str) -> Any:
-    """Return the value of *text*, JSON that the user wrote.
+    """Return the value of *text*, which is JSON that the user wrote.
 
     Raises:
-        UnreadableError: If *text* is not JSON, or an object in it has a key twice.
+        UnreadableError: If *text* is not JSON, or if an object in it contains the same key twice.
     """
     try:
         return json.loads(text, object_pairs_hook=each_once, parse_constant=_refuse)
@@ -61,7 +61,7 @@ class Raw(TextBox):
         self._unwritable: list[Any] = []
 
     def parse(self, text: str) -> Any:
-        """Return the value of the JSON *text*, with the hidden secrets put back into it."""
+        """Return the value of the JSON *text*, after putting the hidden secrets back into it."""
         if self._unwritable:
             return self._unwritable[0]
         return put_back(from_text(text), self._secrets)
@@ -70,7 +70,7 @@ class Raw(TextBox):
         """Return *value* as JSON text with its secrets hidden; "…" if it cannot be written as JSON."""
         self._unwritable = []
         try:
-            # Perhaps with text boxes of an earlier form
+            # It may contain text boxes of an earlier form
             masked, self._secrets = self._mask(as_read(value))
             return to_text(masked)
         except (TypeError, ValueError, RecursionError):
@@ -79,13 +79,13 @@ class Raw(TextBox):
             return "…"
 
     def typed(self) -> Any:
-        """Return the value; this box if its text cannot be read. A field may hold the value."""
+        """Return the value, or this box if its text cannot be read."""
         if self.trouble:
             return self
         return self.read()
 
     def take(self, other: TextBox) -> None:
-        """Take the text of *other*, and the secrets that it hides."""
+        """Take the text of *other*, and the secrets that the text hides."""
         super().take(other)
         if isinstance(other, Raw):
             self._secrets, self._unwritable = other._secrets, other._unwritable
@@ -97,7 +97,7 @@ class Raw(TextBox):
             self.text = ""
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets in the value. The schema or the name of a key says what is secret."""
+        """Return the secrets in the value, as the schema or the names of keys identify them."""
         return tuple(texts(list(self._mask(self.read())[1].values())))
 
     def masked(self) -> Any:

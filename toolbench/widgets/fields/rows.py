@@ -1,4 +1,4 @@
-"""The editors of lists, maps and tuples: each item, or key with its value, has a line."""
+"""The editors of lists, maps and tuples. Each item, or key with its value, is on one line."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -22,8 +22,8 @@ _ACTIONS = ("Move up", "Move down", "Remove")
 class Listing(Container):
     """The base class of containers whose lines the user adds and removes. Each line shows one slot.
 
-    At first only some of the lines are shown. A list without a value is only a button. A user who
-    adds a line and removes it sends the empty list, or takes it back with another button.
+    At first only some of the lines are shown, and without a value there is only a button. After a
+    user has added a line and removed it, the empty list is sent. Another button takes it back.
     """
 
     missing = "add at least one"
@@ -34,16 +34,16 @@ class Listing(Container):
         super().__init__(slot)
         self.rows: list[Slot] = []
         self._whole = False
-        # The widgets beside the value, by line; made when the line is first shown
+        # The widgets beside each line's value, made when the line is first shown
         self._beside: dict[Slot, tuple[Any, ...]] = {}
 
     @abstractmethod
     def line(self, row: Slot) -> Entry:
-        """Return the line that shows the slot *row*, with the buttons that change this line."""
+        """Return the line for the slot *row*, with the buttons that change this line."""
 
     @abstractmethod
     def new(self) -> Slot:
-        """Return a slot for one more line."""
+        """Return a slot for an additional line."""
 
     @abstractmethod
     def make_beside(self, row: Slot) -> tuple[Any, ...]:
@@ -56,7 +56,7 @@ class Listing(Container):
         return self._beside[row]
 
     def row_of(self, widget: Widget) -> Slot:
-        """Return the line with *widget* beside its value."""
+        """Return the line that has *widget* beside its value."""
         return next(row for row, widgets in self._beside.items() if widget in widgets)
 
     def clear(self) -> None:
@@ -76,7 +76,7 @@ class Listing(Container):
             row.close()
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the lines, and the buttons to show all lines and to add a line."""
+        """Yield the lines, then the buttons that show all lines and add a line."""
         visible_rows = self.rows
         if not self._whole:
             visible_rows = self.rows[:_LINES]
@@ -89,7 +89,10 @@ class Listing(Container):
         yield Entry(Html(""), self._ends(), Html(""))
 
     def _ends(self) -> tuple[Any, ...]:
-        """Return the button that adds a line and, if something empty is sent, one to take that back."""
+        """Return the button that adds a line.
+
+        If an empty value is sent, add one that takes it back.
+        """
         slot, ends = self.slot, (self._adder(),)
         if slot.required or not (slot.is_null or self._is_emptied):
             return ends
@@ -104,12 +107,12 @@ class Listing(Container):
 
     @property
     def is_button(self) -> bool:
-        """Whether only the button that adds a line is shown: there is no value yet."""
+        """Whether only the button that adds a line is shown, because there is no value yet."""
         return not (self.built or self.rows or self.slot.is_set)
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The lines; without a value, the button that adds the first one."""
+        """The lines or, if there is no value, the button that adds the first line."""
         if self.is_button:
             return self._ends()
         return super().cells
@@ -120,7 +123,7 @@ class Listing(Container):
 
     @property
     def hint(self) -> str:
-        """The default; or that an empty value is sent."""
+        """The default, or a note that an empty value is sent."""
         if self._is_emptied:
             return self.emptied
         return super().hint
@@ -139,7 +142,7 @@ class Listing(Container):
         row = self.new()
         row.unfold()
         self.rows.append(row)
-        # A new line of text is an empty text
+        # A new line of text is an empty string
         if row.node.type == "string" and isinstance(row.editor, Area):
             row.write("")
         self._whole = True
@@ -148,7 +151,7 @@ class Listing(Container):
         self.frame.focus(lambda: self.line(row).cells)
 
     def take_out(self, row: Slot) -> None:
-        """Remove *row* after a click; move the cursor to the button that adds a line."""
+        """Remove *row* after a click, and move the cursor to the button that adds a line."""
         self.drop([row])
         self.slot.open()
         self.frame.focus(lambda: (self._buttons["add"],))
@@ -176,7 +179,7 @@ class Rows(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return a slot for one more item."""
+        """Return a slot for an additional item."""
         place = len(self.rows)
         node = self.node.items or self.node.view.anything
         label = notes.item_label(self.slot.label, place)
@@ -221,7 +224,7 @@ class Rows(Listing):
         self.slot.open()
 
     def _move(self, row: Slot, place: int) -> None:
-        """Move *row* to *place*. The cursor moves too, because the page draws both lines again."""
+        """Move *row* to *place*, and the cursor with it, because the page redraws both lines."""
         self.rows.remove(row)
         self.rows.insert(place, row)
         self.frame.focus(lambda: self.line(row).cells)
@@ -243,7 +246,7 @@ def _item(items: Sequence[Slot], step: Any) -> Slot | None:
 
 
 class Positions(Container):
-    """The editor of a tuple, with a field for each position. A longer list needs another editor."""
+    """The editor of a tuple, with a field for each position. It cannot hold a longer list."""
 
     classes = ("tb-pairs",)
 
@@ -261,9 +264,9 @@ class Positions(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if a position has no value and a later one has a value; "" if there is no error.
+        """An error if a position without a value is followed by one with a value; empty otherwise.
 
-        Without the error, the later values would move to other positions.
+        Without this check, the later values would move to other positions.
         """
         gap: Slot | None = None
         for item in self._items:
@@ -274,11 +277,7 @@ class Positions(Container):
         return ""
 
     def write(self, value: Any) -> bool:
-        """Show the list *value*.
-
-        Return False if *value* is not a list, or has more items than there are
-        positions.
-        """
+        """Show the list *value*. Return False if *value* is not a list, or has too many items."""
         if not isinstance(value, list) or len(value) > len(self._items):
             return False
         missing = [UNSET] * (len(self._items) - len(value))
@@ -329,7 +328,7 @@ class Map(Listing):
 
     @property
     def trouble(self) -> str:
-        """An error if two lines have the same key; "" if there is no error."""
+        """An error if two lines have the same key; empty otherwise."""
         keys = set()
         for row in self.rows:
             if row.key in keys:
@@ -396,7 +395,7 @@ class Map(Listing):
         self.slot.open()
 
     def _replace(self, row: Slot, other: Slot) -> None:
-        """Replace *row* by *other*, which has the new key and another editor; keep the value."""
+        """Replace *row* with *other*, which has the new key and another editor. Keep the value."""
         other.write(row.read())
         self.rows.insert(self.rows.index(row), other)
         # The user still types in the box of the key
@@ -409,10 +408,10 @@ def _remove(key: str) -> str:
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Return whether *row* needs another editor, because its new key is the key of *other*.
+    """Return whether *row* needs another editor for its new key, which *other* has.
 
-    This is true if only the new key is the name of a secret. If only the old key is such a name, it
-    is true only while the value is empty: the user who types `tokenizer` first types `token`.
+    It does if only the new key is the name of a secret. If only the old key is such a name, it does
+    only while the value is empty: a user who types `tokenizer` first types `token`.
     """
     return row.secret != other.secret and (other.secret or not row.read())
 

@@ -1,4 +1,4 @@
-"""Choose the editor for a schema: the table of rules, and the registry that users add rules to."""
+"""The choice of an editor for a schema: the table of rules, and the registry for users' rules."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -24,20 +24,20 @@ from toolbench.widgets.fields.text_box import Area, Line, Number, Secret, Sugges
 from toolbench.widgets.fields.text_formats import Formatted, is_known_format
 from toolbench.widgets.fields.union import NumberOrText, Union, is_number_or_text
 
-# A list with so many values or more has a search
+# A choice of this many values or more has a search field
 _MANY = 50
 
-# So many values or fewer are buttons in a row, if they are short
+# This many values or fewer are shown as a row of buttons, if they are short
 _FEW = 5
-# Characters of their labels together
+# The total number of characters of their labels
 _SHORT = 32
 
-# Types edited on a line of text
+# Types that are edited as a line of text
 _TYPED = ("string", "integer", "number")
 
 
 class WidgetEditor(Editor):
-    """An editor that uses a given widget. It has no value until the widget is set or changed."""
+    """An editor around a given widget. It has no value until the widget is set or changed."""
 
     def __init__(self, slot: Any, widget: Widget) -> None:
         """Edit *slot* with *widget*.
@@ -69,7 +69,7 @@ class WidgetEditor(Editor):
         return self._inner.value
 
     def write(self, value: Any) -> bool:
-        """Set the widget; return False if the widget refuses or changes *value*."""
+        """Set the widget to *value*. Return False if the widget refuses or alters *value*."""
         try:
             self._inner.value = value
         except (TraitError, TypeError, ValueError):
@@ -78,7 +78,7 @@ class WidgetEditor(Editor):
         return same_json(self._inner.value, value)
 
     def clear(self) -> None:
-        """Set no value, and show the widget's first value again."""
+        """Remove the value, and show the widget's initial value again."""
         self._inner.value = self._blank
         self._there = False
 
@@ -92,7 +92,10 @@ Factory = Callable[[Slot], Editor | Widget]
 
 
 class Rule(NamedTuple):
-    """A rule: use the editor of *factory* if *test* is true. Rules of a higher *rank* go first."""
+    """A rule: if *test* is true, *factory* makes the editor.
+
+    Rules of a higher *rank* are tried first.
+    """
 
     rank: float
     test: Test
@@ -100,7 +103,7 @@ class Rule(NamedTuple):
 
 
 class Registry:
-    """A table of rules, and of editors that a schema can choose by name.
+    """A table of rules that choose editors, and of editors that a schema can choose by name.
 
     Examples:
         >>> from ipywidgets import ColorPicker
@@ -118,22 +121,27 @@ class Registry:
     def __init__(
         self, rules: tuple[Rule, ...] = (), by_name: Mapping[str, Factory] | None = None
     ) -> None:
-        """Make a registry with *rules*, and with editors *by_name* for `{"widget": name}` in a schema."""
+        """Make a registry.
+
+        Args:
+            rules: The rules that choose editors.
+            by_name: The editors that a schema chooses by name, with `{"widget": name}`.
+        """
         self._rules = sorted(rules, key=lambda rule: -rule.rank)
         self._by_name = dict(by_name or {})
 
     def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
         """Add a rule: if *predicate* is true for a field, *factory* makes the editor of the field.
 
-        The built-in rules have ranks from 0 to 90; if ranks are equal, the newest rule wins.
+        The built-in rules have ranks from 0 to 90. Among rules of equal rank, the newest wins.
 
         Args:
-            rank: Rules are tried from the highest rank down.
-            predicate: A function with three arguments: the view of the whole schema, the
-                simplified schema of the field (references followed, `null` taken out), and the
-                path of the field.
-            factory: A function of the slot. It returns an `Editor`, or any ipywidget with a
-                `value`, which then belongs to the field.
+            rank: The rank of the rule. Rules are tried from the highest rank down.
+            predicate: A function of the view of the whole schema, the simplified schema of the
+                field, and the path of the field. In the simplified schema, references are followed
+                and `null` is removed.
+            factory: A function that takes the slot, the field's position in the form. It returns an
+                `Editor` or any ipywidget with a `value`, which then belongs to the field.
         """
 
         def test(node: Node, path: Path) -> bool:
@@ -147,11 +155,11 @@ class Registry:
         self._rules = [rule for rule in self._rules if rule.factory is not factory]
 
     def copy(self) -> "Registry":
-        """Return a registry with the same rules, to change them for one form only."""
+        """Return a registry with the same rules, which can be changed for one form only."""
         return Registry(tuple(self._rules), self._by_name)
 
     def editor(self, slot: Slot) -> Editor:
-        """Return the editor for *slot*. If a rule or an editor raises an error, return a JSON editor."""
+        """Return the editor for *slot*, or a JSON editor if a rule or the editor fails."""
         try:
             editor = self._factory(slot)(slot)
             if not isinstance(editor, Editor):
@@ -179,7 +187,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Return whether *path* is the root, and *node* is an object or has no type, and is no union."""
+    """Return whether *path* is the root and *node* is an object or untyped, but not a union."""
     return path == () and node.type in ("object", None) and not node.branches
 
 
@@ -214,7 +222,7 @@ def _has_fields(node: Node, path: Path) -> bool:
 
 
 def _is_map(node: Node, path: Path) -> bool:
-    """Return whether *node* is an object with any keys, whose values have a known schema."""
+    """Return whether *node* is an object with arbitrary keys whose values have a known schema."""
     beside = node.additional
     known = beside is not None and not beside.is_blank
     return node.type == "object" and (known or bool(node.patterns))

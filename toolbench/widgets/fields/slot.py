@@ -1,4 +1,4 @@
-"""A slot: one position of a form, with its value, which may be unset or null, and its editor."""
+"""A slot: one position of a form, with its editor and its value, which may be unset or null."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
@@ -25,7 +25,7 @@ from toolbench.widgets.kit.parts import INVALID, mark
 _TYPED_DEPTH = 20
 # Required objects nested deeper start closed, so recursion ends
 _OPEN_DEPTH = 4
-# Widgets; if a form has more, new containers are folded
+# If a form has more widgets than this, new containers are folded
 _BUDGET = 80
 _NOT_IN_THE_FIELD = (
     "JSON, because the field cannot show this value: empty it to use the field again"
@@ -41,23 +41,25 @@ class State(Enum):
 
 
 class Slot:
-    """One position of a form: a property, an item of a list, the chosen branch of a union.
+    """One position of a form: a property, an item of a list, or the chosen branch of a union.
 
-    An editor holds the value: one from the registry, a wider one, or JSON text.
+    An editor holds the value. It comes from the registry, but is replaced by a more general one, or
+    by JSON text, if it cannot hold a value.
 
     Attributes:
-        node: The schema of the position.
-        notice: A problem of the schema, in words; empty if there is no problem.
-        key: The property, index or map key; None for the root and for a branch of a union.
+        node: The schema at the position.
+        notice: A problem of the schema in words; empty if there is none.
+        key: The name, index or map key of the position; None for the root and for a branch of a
+            union.
         parent: The container around the position; None for the root.
         label: The name of the position for the user.
         required: Whether the position must hold a value.
-        settled: Whether the position is never unset, because the user added it: an item, a
-            key of a map, a branch.
+        settled: Whether the position is never unset because the user added it, such as an item, a
+            key of a map, or a branch of a union.
         depth: The number of containers around the position.
         mark: A CSS class that only this position has.
         built: The editor; None until it is needed.
-        touched: Whether the user has edited the slot since the program last wrote the value.
+        touched: Whether the user has edited the slot since the program last set the value.
         display: The line of the slot in the form, with the errors of the slot.
 
     Examples:
@@ -83,7 +85,7 @@ class Slot:
         required: bool = False,
         settled: bool = False,
     ) -> None:
-        """Make a slot with the schema *node*, under *key* in the container *parent*, without a value."""
+        """Make a slot with the schema *node* under *key* in *parent*. It has no value yet."""
         self.frame, self.node, self.key, self.parent = frame, node, key, parent
         self.notice, self.label, self.settled = node.notice, label, settled
         self.required = required or settled
@@ -94,7 +96,7 @@ class Slot:
         self.built: Editor | None = None
         self.touched = False
         self._is_wider = False
-        # None while nobody has decided it: then the value of the editor decides
+        # None while neither the user nor the program has chosen a state: the editor's value decides
         self._state: State | None = None
         if settled:
             self._state = State.VALUE
@@ -102,14 +104,14 @@ class Slot:
 
     def __repr__(self) -> str:
         where = ".".join(map(str, self.path)) or "root"
-        # Without its value: it may be secret
+        # Without its value, which may be secret
         return f"<{type(self).__name__} {where}>"
 
     # --- facts about the position -------------------------------------------------------
 
     @property
     def title(self) -> str:
-        """The name of the position in a text or list about fields. In a map it is the key."""
+        """The name of the position in messages and lists of fields. In a map it is the key."""
         if self.settled and isinstance(self.key, str):
             return self.key
         return self.label
@@ -137,7 +139,7 @@ class Slot:
 
     @property
     def name(self) -> str:
-        """The name that decides whether the value is a secret. An item has the name of its list."""
+        """The name that decides whether the value is secret. An item has the name of its list."""
         if isinstance(self.key, str) and not self.settled:
             return self.key
         if self.parent is None:
@@ -150,7 +152,7 @@ class Slot:
 
     @property
     def judged_path(self) -> Path:
-        """The path of the position for rules that check the last name. It ends with `name`."""
+        """The path of the position with `name` at its end, for rules that check the last name."""
         path = self.path
         if name_at(path) == self.name:
             return path
@@ -168,8 +170,8 @@ class Slot:
     def default(self) -> Any:
         """The default in the schema, which is shown but never sent.
 
-        It is `UNSET` if there is no default, or if it must not be shown because the value is a
-        secret. It is also `UNSET` for the default null, which only says that the field is optional.
+        It is `UNSET` if there is no default, or if the value is secret. It is also `UNSET` for the
+        default null, which only means that the field is optional.
         """
         default = self.node.default
         if default is None or self.secret:
@@ -185,7 +187,7 @@ class Slot:
 
     @property
     def starred(self) -> bool:
-        """Whether the label has a star, which means that the user must give a value."""
+        """Whether the label has a star, because the user must enter a value."""
         return self.required and not self.settled and _lacks_input(self.node)
 
     @property
@@ -220,7 +222,7 @@ class Slot:
 
     @property
     def has_presence_box(self) -> bool:
-        """Whether there is a box above the editor, to choose between a value and no value."""
+        """Whether buttons above the editor let the user choose between a value and no value."""
         editor = self.editor
         if self.required and self.node.nullable and not editor.owns_null:
             return True
@@ -238,36 +240,37 @@ class Slot:
 
     @property
     def is_open(self) -> bool:
-        """Whether the editor is shown. Only a presence box can hide it, for the states unset and null."""
+        """Whether the editor is shown. It is hidden only if the presence box says unset or null."""
         return self._state is State.VALUE or not self.has_presence_box
 
     @property
     def _is_there(self) -> bool:
-        """Whether the value of the editor is used as the value of the slot.
+        """Whether the editor's value is used as the value of the slot.
 
-        The editor must be open, and the slot must not be null. The editor must also be
-        built already, unless the slot is required.
+        The editor must be open, and the slot must not be null. Unless the slot is required, the
+        editor must also have been built.
         """
         if self.built is None and not self.required:
             return False
         return not self.is_null and self.is_open
 
     def _counts(self, value: Any) -> bool:
-        """Return True if *value* is the value of the slot, and False if *value* means "unset".
+        """Return whether the editor's *value* is the value of the slot, and does not mean "unset".
 
-        *value* is what the editor holds. Only an empty object or list can mean "unset", and only in a
-        slot without a presence box. There it is a value if the user added the slot, if a value was
-        written, or if no state was decided and the editor accepts an empty value.
+        Only an empty object or list can mean "unset", and only in a slot without a presence box. It
+        still counts as a value if the user added the slot, or if a value was written. It also
+        counts if no state was chosen and the editor accepts an empty value.
         """
         if self._state is State.VALUE or not self.editor.structured or self.has_presence_box:
-            # Also an array, which is neither true nor false
+            # Without testing its truth, because an array has none
             return True
         return bool(value) or (self._state is None and not self.editor.wants_more)
 
     def _wake(self) -> None:
-        """React to an edit in the editor: the slot is not null any more.
+        """React to an edit in the editor: the slot is no longer null.
 
-        If the slot was unset and has no presence box, the editor's value decides again.
+        If the slot was unset and has no presence box, the editor's value decides again whether it
+        is set.
         """
         if self._state in (State.NULL, State.UNSET):
             self._state = State.UNSET
@@ -292,7 +295,7 @@ class Slot:
         return self._present(lambda editor: editor.masked())
 
     def typed(self) -> Any:
-        """Return the value for another form, with the text boxes of typed texts; see `write`."""
+        """Return what `write` of another form's slot takes: the value with boxes for typed text."""
         return self._present(lambda editor: editor.typed())
 
     def _present(self, value_of: Callable[[Editor], Any]) -> Any:
@@ -305,16 +308,18 @@ class Slot:
         return UNSET
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets in the value, also in the slots inside."""
+        """Return the secrets in the value, including those of the slots inside."""
         if not self._is_there:
             return ()
         return self.editor.secrets()
 
     def write(self, value: Any) -> None:
-        """Set exactly *value*. If the editor cannot hold *value*, use a wider editor, or JSON text.
+        """Set exactly *value*.
 
-        In place of each value, *value* may have the text box of an earlier form; see `typed`. Its text
-        stays as it was typed, where the field has a text box too.
+        If the editor cannot hold *value*, use a more general editor or JSON text.
+
+        *value* may contain text boxes of an earlier form instead of values; see `typed`. If the
+        field has a text box too, the typed text stays unchanged.
         """
         self.touched = False
         if value is UNSET:
@@ -362,7 +367,7 @@ class Slot:
         """Set no value."""
         self._narrow()
         self._state = State.UNSET
-        # A required constant would stay in an editor that is built later
+        # An editor that is built later would still hold a required constant
         opens = self.required and (self.node.is_constant or not self._is_too_deep)
         if self.built is not None or opens:
             self.editor.clear()
@@ -374,7 +379,7 @@ class Slot:
         return self._is_wider and self.parent is not None and type(self.built) is Raw
 
     def _narrow(self) -> None:
-        """Replace a wider editor by the editor of the registry."""
+        """If a more general editor is used, return to the editor that the registry chooses."""
         if self._is_wider:
             self._is_wider = False
             self._replace_editor(self.frame.registry.editor(self))
@@ -387,14 +392,14 @@ class Slot:
     # --- acts of the user -------------------------------------------------------------
 
     def edited(self) -> None:
-        """React to an edit in the editor: the slot is not unset or null any more.
+        """React to an edit in the editor: the slot is no longer unset or null.
 
-        Emptied JSON text gives way to the field that could not hold the value.
+        If the user empties JSON text that stands in for a field, the field returns.
         """
         self._wake()
         if self.is_json_for_now and not self.editor.trouble and self.read() is UNSET:
             self.clear()
-            # As in a new form, where an object that requires nothing is {}
+            # As in a new form, in which an object that requires nothing is {}
             self._wake()
             self.frame.focus(lambda: self.display.body)
         self.touch()
@@ -409,12 +414,15 @@ class Slot:
             slot.display.draw()
 
     def open(self) -> None:
-        """Give the slot a value from now on, even if the value is empty."""
+        """Make the slot count as set from now on, even if its value is empty."""
         self._state = State.VALUE
         self.display.draw()
 
     def choose(self, state: State) -> None:
-        """Switch to *state*. In the state `VALUE`, the text that the user typed before returns."""
+        """Switch to *state*.
+
+        In the state `VALUE`, the text that was typed before is shown again.
+        """
         if state is State.NULL:
             self.write(None)
         elif state is State.VALUE:
@@ -427,13 +435,13 @@ class Slot:
         self.touch()
 
     def begin(self) -> None:
-        """Write the default into an empty editor: what the user changes begins with it."""
+        """Write the default into an empty editor, so that the user starts from it."""
         default = self.node.default
         if not self.required and isinstance(default, dict | list) and not self.editor.typed():
             self.editor.write(deepcopy(default))
 
     def unfold(self) -> None:
-        """Open the folds of this slot and of all slots around it, so that the editor is visible."""
+        """Unfold this slot and all slots around it, so that the editor is visible."""
         for slot in self.outward():
             slot.display.unfold()
 
@@ -460,7 +468,7 @@ class Slot:
                 yield from slot.walk()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside at *step*, a key or an index; None if there is no such slot."""
+        """Return the slot inside under *step*, a key or an index; None if there is no such slot."""
         if self.built is None:
             return None
         return self.built.child(step)
@@ -468,8 +476,7 @@ class Slot:
     def troubles(self) -> list[Problem]:
         """Return the problems of this slot and of the slots inside it.
 
-        A problem is a typed text that cannot be read, or an added item or key without a
-        value.
+        A problem is typed text that cannot be read, or an added item or key without a value.
         """
         problems: list[Problem] = []
         if self.built is None or not self._is_there:
@@ -493,26 +500,26 @@ class Slot:
 class SlotDisplay:
     """The line of one slot in the form: its name, its editor, its help and its errors.
 
-    A *presence box* shows the editor only if there is a value: its buttons choose between no value,
-    null if the schema allows it, and a value. A required value that may be null has no button for no
-    value: at first none of its buttons is chosen.
+    A *presence box* has buttons for no value, null and a value, and shows the editor only for a
+    value. A required field that may be null has no button for no value, and at first none of its
+    buttons is chosen.
 
-    A *fold* is a button in place of a container, if the form is already large: the page needs
-    seconds to draw a value of a thousand parts. It opens after a click, and when there is an error
-    inside.
+    A *fold* is a button in place of a container, because the page needs seconds to draw a form of a
+    thousand parts. Large forms fold new containers. A fold opens after a click, or if there is an
+    error inside.
 
     Attributes:
-        errors: The errors that are shown, in sentences.
+        errors: The displayed errors, in sentences.
     """
 
     def __init__(self, slot: Slot) -> None:
-        """Show *slot*; its widgets are made when they are first needed."""
+        """Show *slot*. The widgets are made when they are first needed."""
         self.errors: list[str] = []
         self._slot = slot
         self._box: Any = None
         self._switch: Any = None
         self._fold: Any = None
-        # None until it is first asked
+        # None until it is first needed
         self._folded: bool | None = None
 
     def entry(self) -> Entry:
@@ -529,7 +536,7 @@ class SlotDisplay:
                 head = notes.heading(slot, editor.static)
             else:
                 is_short = editor.is_short and len(cells) == 1
-        # A container that is open shows them itself
+        # An open container shows help and errors itself
         is_grid = isinstance(editor, Container) and not editor.is_button
         if not is_grid or self._is_folded or not slot.is_open:
             note = self.remarks()
@@ -537,7 +544,7 @@ class SlotDisplay:
 
     @property
     def body(self) -> tuple[Widget, ...]:
-        """The widgets of the editor, or the button that a fold shows in place of the editor."""
+        """The widgets of the editor or, if the slot is folded, the button that unfolds it."""
         if not self._is_folded:
             return self._slot.editor.cells
         if self._fold is None:
@@ -564,7 +571,7 @@ class SlotDisplay:
         return notes.remarks(slot, hints, [words.get(error, error) for error in self.errors])
 
     def show_errors(self, errors: list[str]) -> None:
-        """Replace the shown errors by *errors*."""
+        """Replace the displayed errors with *errors*."""
         if errors != self.errors:
             self.errors = errors
             self.draw()
@@ -590,7 +597,7 @@ class SlotDisplay:
         return self._folded
 
     def unfold(self) -> None:
-        """Show the editor in place of the button."""
+        """Show the editor instead of the button."""
         if self._is_folded:
             self._folded = False
             self._slot.frame.pool.drop((self._fold,))
@@ -641,9 +648,9 @@ class SlotDisplay:
 
 
 def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
-    """Return whether the user must give a value, if a value with the schema *node* is required.
+    """Return whether the user must enter something for a required value with the schema *node*.
 
-    An object needs no input, unless one of its own required properties needs input.
+    An object needs no input, unless one of its own required properties does.
     """
     parts = node.properties
     if node.is_constant:

@@ -1,6 +1,6 @@
 """Editors with a text box. They keep the text as the user typed it, even if it cannot be read.
 
-A box that the user empties has no value.
+A box that the user has emptied has no value.
 """
 
 import json
@@ -25,12 +25,12 @@ _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )
-# ipywidgets does not replace a placeholder by an empty one
+# ipywidgets does not replace a placeholder with an empty one
 _BLANK = "\u200b"
 _LONG = 200
-# A slider is at most so wide, and has at most so many steps
+# The largest range and number of steps of a slider
 _WIDEST, _MOST_STEPS = 100, 1_000
-# Numbers beyond it have no slider
+# A field with a limit beyond this number has no slider
 _FAR = 10**9
 _LONG_NAMES = re.compile(
     r"(^|_)(body|code|command|content|diff|html|instructions?|markdown|message|patch|"
@@ -40,11 +40,11 @@ _LONG_NAMES = re.compile(
 
 
 class UnreadableError(ValueError):
-    """The typed text cannot be read as a value; the message is shown to the user."""
+    """Typed text cannot be read as a value. The message is shown to the user."""
 
 
 def is_showable(text: str) -> bool:
-    """Tell whether a text box shows *text* fully and returns it unchanged."""
+    """Tell whether a text box shows all of *text* and returns it unchanged."""
     return _UNSHOWABLE.search(text) is None
 
 
@@ -54,8 +54,8 @@ class TextBox(Editor):
     Attributes:
         text: What was typed.
         kind: The class of the widget.
-        nothing: The placeholder of a field without default and example; perhaps empty.
-        emptied: The placeholder of a field whose empty value is sent.
+        nothing: The placeholder of a field that has neither a default nor an example; may be empty.
+        emptied: The placeholder of a field that sends an empty value.
     """
 
     kind: ClassVar[type[Widget]] = Text
@@ -69,7 +69,7 @@ class TextBox(Editor):
         super().__init__(slot)
         self.text = ""
         self._on_purpose = False
-        # What the text stands for, if it was written and typing the text would give another value
+        # The value that the text stands for, if typing the text would give a different value
         self._other: Any = UNSET
 
     @abstractmethod
@@ -83,8 +83,8 @@ class TextBox(Editor):
     def read(self) -> Any:
         """Return the value of the typed text.
 
-        Return `UNSET` if the typed text cannot be read, or is empty and no empty value
-        was set.
+        Return `UNSET` if the text cannot be read. Return it for empty text too, unless an empty
+        value was written.
         """
         if self._other is not UNSET:
             return self._other
@@ -118,7 +118,7 @@ class TextBox(Editor):
 
     @property
     def shows_other(self) -> bool:
-        """Whether the text stands for a written value that typing it would not give."""
+        """Whether the text stands for a written value that typing this text would not produce."""
         return self._other is not UNSET
 
     def typed(self) -> Any:
@@ -128,12 +128,12 @@ class TextBox(Editor):
         return self
 
     def take(self, other: "TextBox") -> None:
-        """Take what was typed in *other*, a box of another form, even if it cannot be read."""
+        """Take the typed text of *other*, a box of another form, even if it cannot be read."""
         self.put(other.text)
         self._on_purpose, self._other = other._on_purpose, other._other
 
     def fits(self, text: str) -> bool:
-        """Tell whether the box can show the lines of *text*: an input of one line would join them."""
+        """Tell whether the box keeps the lines of *text*, which a one-line input would join."""
         return "\n" not in text or issubclass(self.kind, Textarea)
 
     def clear(self) -> None:
@@ -142,14 +142,14 @@ class TextBox(Editor):
         self.put("")
 
     def put(self, text: str) -> None:
-        """Set *text* as the typed text."""
+        """Replace the typed text with *text*."""
         self.text, self._other = text, UNSET
         if self._widget is not None:
             self._widget.value = self.display(text)
         self.refresh()
 
     def display(self, text: str) -> str:
-        """Return what the box shows for *text*, the typed text."""
+        """Return what the box shows if *text* was typed."""
         return text
 
     @property
@@ -174,7 +174,7 @@ class TextBox(Editor):
         return f"{self.nothing} · optional"
 
     def build(self) -> Widget:
-        """Make the box; it reacts to every key, so errors appear while the user types."""
+        """Make the box. It reacts to every key, so that errors appear while the user types."""
         return self.field(
             self.kind,
             *self.classes,
@@ -185,7 +185,7 @@ class TextBox(Editor):
         )
 
     def options(self) -> dict[str, Any]:
-        """Return more traits of the widget and their values."""
+        """Return additional traits of the widget and their values."""
         return {}
 
     def _typed(self) -> None:
@@ -200,7 +200,7 @@ class TextBox(Editor):
 
 
 def _text_of_other(value: Any) -> str | None:
-    """Return the text of a short value for a box of another type; None if it is not short and plain."""
+    """Return the text for a value of another type; None if the text is long or not plain."""
     text: str | None
     if isinstance(value, str):
         text = value
@@ -214,7 +214,10 @@ def _text_of_other(value: Any) -> str | None:
 
 
 def as_read(typed: Any) -> Any:
-    """Return the value of *typed*, what a form holds for another form; an unreadable text is a text."""
+    """Return *typed*, the contents of a form, with values instead of text boxes.
+
+    Text that cannot be read becomes a string.
+    """
     if isinstance(typed, TextBox):
         value = typed.read()
         if value is UNSET:
@@ -228,7 +231,7 @@ def as_read(typed: Any) -> Any:
 
 
 class Area(TextBox):
-    """The editor of a text of several lines."""
+    """The editor of text with several lines."""
 
     kind: ClassVar[type[Widget]] = Textarea
     classes: ClassVar[tuple[str, ...]] = ("tb-field", "tb-area")
@@ -239,14 +242,14 @@ class Area(TextBox):
         return text
 
     def render(self, value: Any) -> str | None:
-        """Return *value*; None if it is not a text, or if an input element would change it."""
+        """Return *value*; None if it is not a string, or if an input element would change it."""
         if not isinstance(value, str) or not is_showable(value):
             return None
         return value
 
 
 class Line(Area):
-    """The editor of a text of one line."""
+    """The editor of one line of text."""
 
     kind = Text
     classes = ("tb-field", "tb-short")
@@ -254,7 +257,7 @@ class Line(Area):
     wider: ClassVar[type[Editor] | None] = Area
 
     def render(self, value: Any) -> str | None:
-        """Return *value*; None if it is not a text on one line, or an input element would change it."""
+        """Return *value*; None if it is not one line of text, or if an input would change it."""
         text = super().render(value)
         if text is None or "\n" in text:
             return None
@@ -262,19 +265,19 @@ class Line(Area):
 
 
 class Suggested(Line):
-    """The editor of one line of text with suggestions; the user may type other text."""
+    """The editor of one line of text with suggestions. The user may also type other text."""
 
     kind = Combobox
 
     def options(self) -> dict[str, Any]:
-        """Return the trait `options` of the widget: the examples of the schema, as suggestions."""
+        """Return the trait `options` of the widget: the schema's examples, as suggestions."""
         return {"options": [text for text in self.node.examples if self.render(text) is not None]}
 
 
 class Secret(Line):
     """A password box that is emptied as soon as its text has arrived in the kernel.
 
-    The secret is never part of a widget's state, so no saved notebook holds it.
+    The secret is never part of a widget's state, so no saved notebook contains it.
     """
 
     kind = Password
@@ -283,10 +286,10 @@ class Secret(Line):
     takes_others = False
 
     def parse(self, text: str) -> Any:
-        """Return *text*, or its number if the schema requires a number.
+        """Return *text*, or the number in it if the schema requires a number.
 
         Raises:
-            UnreadableError: If the schema requires a number and *text* is none.
+            UnreadableError: If the schema requires a number and *text* is not one.
         """
         if not self._is_number:
             return text
@@ -298,7 +301,7 @@ class Secret(Line):
             raise UnreadableError(msg) from None
 
     def render(self, value: Any) -> str | None:
-        """Return the text for *value*; None if *value* has not the type that the schema requires."""
+        """Return the text for *value*; None if *value* does not have the type of the schema."""
         if self._is_number:
             return write_number(value)
         if not isinstance(value, str):
@@ -310,21 +313,20 @@ class Secret(Line):
         return self.node.type in ("integer", "number")
 
     def display(self, text: str) -> str:
-        """Return an empty text, so that the secret is not shown."""
+        """Return an empty string, so that the secret is not shown."""
         return ""
 
     @property
     def ghost(self) -> str:
-        """The placeholder. It tells whether there is a secret, but shows no part of the secret."""
+        """The placeholder. It says whether there is a secret, but shows no part of it."""
         if not self.text:
             return super().ghost
         return f"{MARK} (type to replace it)"
 
     def options(self) -> dict[str, Any]:
-        """Return the traits with which the box sends its text only when the text is complete.
+        """Return the traits that make the box send its text only when the text is complete.
 
-        Without them, the box would send its text after each key, and each text that
-        arrives empties the box.
+        Otherwise the box would send its text after each key, and would be emptied each time.
         """
         return {"continuous_update": False}
 
@@ -347,9 +349,9 @@ class Secret(Line):
 
 
 class Number(TextBox):
-    """A box for a number as in JSON, or `.25`: `1` and `1.0` are different values.
+    """A box for a number, written as in JSON or as `.25`. `1` and `1.0` are different values.
 
-    If both limits are near, the page (`frontend/src/native.ts`) puts a slider beside the box.
+    If the minimum and the maximum are close, the page (`frontend/src/native.ts`) adds a slider.
     """
 
     classes = ("tb-field", "tb-number", "tb-short")
@@ -370,14 +372,17 @@ class Number(TextBox):
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
-        """The placeholder: the kind of number; empty beside a slider, where there is no room."""
+        """The placeholder: the kind of number.
+
+        It is empty beside a slider, which leaves no room.
+        """
         if self.slider:
             return ""
         return self.node.type or "number"
 
     @property
     def slider(self) -> str:
-        """The least number, the most, the step and the default, if the limits are near; else empty."""
+        """The minimum, maximum, step and default of a slider; empty if the limits are far apart."""
         numbers = _slider_of(self.node)
         default = self.slot.default
         if numbers and isinstance(default, int | float) and not isinstance(default, bool):
@@ -386,7 +391,7 @@ class Number(TextBox):
 
 
 def _slider_of(node: Node) -> list[str]:
-    """Return the least number, the most and the step for a slider; empty if they are far or missing."""
+    """Return the minimum, maximum and step of a slider for *node*; empty if there is no slider."""
     least, most = node.limit("minimum"), node.limit("maximum")
     above, below = node.limit("exclusiveMinimum"), node.limit("exclusiveMaximum")
     for limit in (least, above, most, below, node.limit("multipleOf")):
@@ -426,7 +431,7 @@ def _step_of(node: Node, width: float) -> Decimal:
 def read_number(text: str, kind: str | None) -> int | float:
     """Return the number in *text*. *kind* is the type in the schema, "integer" or "number".
 
-    *kind* only changes the error text here; validation checks the type later.
+    *kind* only changes the error message, because validation checks the type later.
 
     Raises:
         UnreadableError: If *text* is not a number, or the number is too large.
@@ -442,7 +447,7 @@ def read_number(text: str, kind: str | None) -> int | float:
 
 
 def write_number(value: Any) -> str | None:
-    """Return the full text of a finite number; None for other values."""
+    """Return the full text of a finite number; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The editor of text in a known format. A text that does not fit gets a hint, but no error."""
+"""The editor of text in a known format. Text in another format gets a hint, not an error."""
 
 from collections.abc import Callable
 from datetime import datetime, time
@@ -11,7 +11,7 @@ from toolbench.widgets.fields.text_box import Line
 
 
 def words_of(name: str) -> str:
-    """Return what a text in the format *name* is, with its shape: `a date (YYYY-MM-DD)`."""
+    """Return a phrase for the format *name*, with its shape, as in `a date (YYYY-MM-DD)`."""
     shape = FORMATS[name]
     if not shape:
         return noun_of(name)
@@ -19,7 +19,10 @@ def words_of(name: str) -> str:
 
 
 def example_of(name: str) -> str:
-    """Return a text in the format *name*. It has a time zone only if the shape of the format has one."""
+    """Return an example of the format *name*.
+
+    It has a time zone only if the format's shape does.
+    """
     example, _ = FORMAT_EXAMPLES[name]
     shape = FORMATS[name]
     if not shape:
@@ -28,7 +31,7 @@ def example_of(name: str) -> str:
 
 
 def _looks_like(text: str, name: str) -> bool:
-    """Tell whether *text* is in the format *name*, or what most tools read as a date or a time too."""
+    """Tell whether *text* is in the format *name*, or a date or time that most tools accept."""
     if is_in_format(text, name):
         return True
     try:
@@ -44,7 +47,7 @@ _READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-# With the shape of a text, if its format has one
+# The known formats, each with the shape of its text if there is a fixed one
 FORMATS = {
     "date": "YYYY-MM-DD",
     "date-time": "YYYY-MM-DDThh:mm:ssZ",
@@ -66,19 +69,20 @@ def is_known_format(node: Node) -> bool:
 class Formatted(Line):
     """A line of text in a known format.
 
-    The page (`frontend/src/native.ts`) puts a button for a calendar or a clock beside a date or time.
+    Beside a date or time, the page (`frontend/src/native.ts`) shows a button that opens a calendar
+    or clock.
     """
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)
-        # The schema chose this editor by name, if it has no known format
+        # There is no known format if the schema chose this editor by name
         self._name = "date"
         if is_known_format(self.node):
             self._name = self.node.format
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The CSS classes; one says which format it is."""
+        """The CSS classes; one of them names the format."""
         return (*Line.classes, f"tb-format-{self._name}")
 
     @property

@@ -1,4 +1,4 @@
-"""The editors of a union: the alternatives by name and the field of the chosen one, or one box for both."""
+"""The editors of a union: the alternatives with the chosen one's field, or one box for both."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ from toolbench.widgets.fields.editor import UNSET, Container, Entry, Lines, arra
 from toolbench.widgets.fields.slot import Slot
 from toolbench.widgets.fields.text_box import Number, as_read, is_showable, write_number
 
-# Alternatives shown as tabs; more are shown as a list
+# The most alternatives that are shown as tabs; more are shown as a list
 _TABS = 6
 # Characters of all their names
 _TABS_WIDTH = 60
@@ -30,12 +30,12 @@ _NOUNS = {
     "object": "object",
     "string": "text",
 }
-# How the pattern begins that pydantic writes for a Decimal with limits
+# The beginning of the pattern that pydantic writes for a Decimal with limits
 _DECIMAL_PATTERN = r"^(?!^[-+.]*$)[+-]?0*"
 _DIGITS = re.compile(r"-?[0-9]*\.?[0-9]+")
 # Levels of "list of" in a name
 _NESTING = 3
-# Levels and items of a value that are compared with an alternative
+# How many levels and items of a value are compared with an alternative
 _DEPTH = 4
 _SAMPLE = 20
 
@@ -43,8 +43,8 @@ _SAMPLE = 20
 class Union(Container):
     """The editor of a union. It shows only the field of the chosen alternative.
 
-    The field of an alternative is built when the alternative is first chosen. The field
-    keeps its typed text while another alternative is chosen.
+    The field of an alternative is built when the alternative is first chosen. It keeps its typed
+    text while another alternative is chosen.
     """
 
     labelled = True
@@ -57,7 +57,7 @@ class Union(Container):
         super().__init__(slot)
         self._branches = slot.node.branches
         self._slots: dict[int, Slot] = {}
-        # The number of an alternative; the number after the last one is null
+        # The number of an alternative; the number after the last alternative means null
         self._picked = NOTHING
         self._list: Any = None
 
@@ -65,7 +65,7 @@ class Union(Container):
 
     @property
     def hint(self) -> str:
-        """Nothing: the list of the alternatives says what the default is."""
+        """Always empty, because the list of the alternatives already says what the default is."""
         return ""
 
     @property
@@ -87,9 +87,9 @@ class Union(Container):
         return part(self.chosen)
 
     def write(self, value: Any) -> bool:
-        """Choose an alternative for *value*, and show *value* in its field.
+        """Choose the alternative that fits *value* best, and show *value* in its field.
 
-        Return False if *value* is like no alternative.
+        Return False if no alternative is similar to *value*.
         """
         if value is None and self.node.nullable:
             self._choose(len(self._branches))
@@ -106,9 +106,8 @@ class Union(Container):
         self._choose(NOTHING)
 
     def _home(self, value: Any) -> int | None:
-        """Return the number of the first alternative that *value* fits.
+        """Return the number of the first alternative that *value* fits, or of the most likely one.
 
-        If *value* fits no alternative, return the number of the most likely alternative.
         Return None if no alternative is likely.
         """
         likely = [n for n, branch in enumerate(self._branches) if admits(branch, value)]
@@ -126,7 +125,7 @@ class Union(Container):
 
     @cached_property
     def tag(self) -> str:  # type: ignore[override]
-        """The name of the property that only tells which alternative is chosen; empty if there is none.
+        """The name of the property that only identifies the alternative; empty if there is none.
 
         This property needs no field.
         """
@@ -156,7 +155,7 @@ class Union(Container):
         return (self.chosen,)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot at *step*, a key or an index, inside the chosen alternative.
+        """Return the slot under *step*, a key or an index, inside the chosen alternative.
 
         Return None if there is no such slot.
         """
@@ -180,7 +179,7 @@ class Union(Container):
 
     @cached_property
     def _labels(self) -> list[str]:
-        """The names of the alternatives, and null if the schema allows null."""
+        """The labels of the alternatives, followed by null if the schema allows null."""
         labels = told_apart([_name(branch) for branch in self._branches])
         if self.node.nullable:
             labels.append("null")
@@ -189,7 +188,7 @@ class Union(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def lines(self) -> Lines:
-        """Return the lines to show. Help and errors are below the list of alternatives, not above it."""
+        """Return the lines to show, with help and errors below the list of alternatives."""
         return arrange(Html(""), self.entries())
 
     def entries(self) -> Iterable[Entry]:
@@ -199,7 +198,10 @@ class Union(Container):
             yield self.chosen.display.entry()._replace(head=Html(""))
 
     def _alternatives(self) -> Widget:
-        """Return the names to choose from. Tabs of a required value have none for no value."""
+        """Return the widget to choose an alternative.
+
+        Tabs of a required value do not include one for no value.
+        """
         if self._list is None:
             options = [(label, number) for number, label in enumerate(self._labels)]
             kind: type[Widget] = Dropdown
@@ -216,7 +218,7 @@ class Union(Container):
         return self._list
 
     def close(self) -> None:
-        """Close the field of every alternative for which a field was built."""
+        """Close the fields of all alternatives that were built."""
         for slot in self._slots.values():
             slot.close()
         super().close()
@@ -224,16 +226,16 @@ class Union(Container):
 
 
 class NumberOrText(Number):
-    """A box for a number or any other text, as for a `decimal.Decimal`, of which every digit counts.
+    """A box for a number or other text, such as a `decimal.Decimal` whose every digit counts.
 
-    It sends a number, or the text if a number of JSON would lose a digit: `1.10` is not `1.1`.
+    It sends a number, or else the text if a JSON number would lose a digit, as in `1.10`.
     """
 
     nothing = "number"
     wider = Union
 
     def parse(self, text: str) -> Any:
-        """Return the number in *text*; the text itself if it is none, or if the number has not all its digits."""
+        """Return the number in *text*, or *text* if it is no number or would lose a digit."""
         number, digits = number_in(text), text.strip()
         kept = write_number(number)
         if kept is None:
@@ -243,7 +245,7 @@ class NumberOrText(Number):
         return number
 
     def render(self, value: Any) -> str | None:
-        """Return the text of a number, or *value* itself if it is a text of one line."""
+        """Return the text of a number, or *value* itself if it is one line of text."""
         if not isinstance(value, str):
             return super().render(value)
         if "\n" in value or not is_showable(value):
@@ -251,7 +253,7 @@ class NumberOrText(Number):
         return value
 
     def write(self, value: Any) -> bool:
-        """Show *value*. The text of a number stays a text until it is edited."""
+        """Show *value*. A number that was written as a string stays a string until it is edited."""
         if not super().write(value):
             return False
         if not same_json(self.read(), value):
@@ -266,7 +268,7 @@ class NumberOrText(Number):
 
 
 def is_number_or_text(node: Node) -> bool:
-    """Tell whether *node* allows a number or any text, as the schema of a `decimal.Decimal` does."""
+    """Tell whether *node* allows a number or any string, as for a `decimal.Decimal`."""
     branches = {branch.type: branch for branch in node.branches}
     if len(node.branches) != 2 or branches.keys() != {"number", "string"}:
         return False
@@ -301,9 +303,9 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 def tag_of(branches: Sequence[Node], declared: Any = None) -> str:
     """Return the name of the property that identifies each of *branches*; empty if there is none.
 
-    Each branch allows only one value for it, and no two branches allow the same value. If there
-    are several such properties, *declared*, the discriminator of the union's schema, comes
-    first; then a property that each branch requires.
+    Each branch allows only one value for this property, and no two branches allow the same value.
+    Among several such properties, *declared*, the discriminator of the union's schema, comes first.
+    Next comes a property that each branch requires.
     """
     if len(branches) < 2:
         return ""
@@ -395,15 +397,15 @@ def has_type(node: Node, value: Any) -> bool:
 
 
 def declares_keys(node: Node, value: Any) -> bool:
-    """Tell whether *value* is an object that is not empty, and *node* declares each of its keys."""
+    """Tell whether *value* is a non-empty object whose keys are all declared by *node*."""
     return isinstance(value, dict) and bool(value) and value.keys() <= node.properties.keys()
 
 
 def constants_agree(node: Node, value: Any) -> bool:
     """Tell whether *value* is an object whose properties have the constants that *node* allows.
 
-    Only properties for which *node* lists the values are compared. If *value* has no
-    such property, return False.
+    Only properties whose values *node* lists are compared. Without any such property, the result is
+    False.
     """
     if not isinstance(value, dict):
         return False

@@ -1,4 +1,4 @@
-"""Fields for the user to answer a call by hand, or to refuse it with a reason."""
+"""Fields in which the user answers a call by hand, or refuses the call with a reason."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from toolbench.widgets.kit.parts import Parts
 
 
 class ByHand:
-    """The fields for an answer or a refusal. They are shown after a click on a button."""
+    """The fields for an answer or a refusal, which appear after a click on a button."""
 
     def __init__(
         self,
@@ -24,14 +24,14 @@ class ByHand:
         refuse: Callable[[str], object],
         schema: Callable[[], Mapping[str, Any] | None],
     ) -> None:
-        """Show no fields yet. The call is a call of the tool *name*.
+        """Make the fields for a call of the tool *name*. They are not shown yet.
 
         Args:
             name: The name of the tool.
-            answer: A function that gets the answer.
-            refuse: A function that gets the reason, which may be empty.
+            answer: A function that is called with the answer.
+            refuse: A function that is called with the reason, which may be empty.
             schema: Returns the schema of the tool's structured results; None if the tool has none.
-                It is called when the user wants to answer.
+                The function is called when the user asks to answer.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
@@ -44,7 +44,7 @@ class ByHand:
         self.widget = self._parts.column()
 
     def ask_for_answer(self) -> None:
-        """Show the fields in which the user types an answer in place of the tool's result."""
+        """Show the fields in which the user types an answer that replaces the tool's result."""
         if not self._answer_fields:
             self._answer_fields = self._make_answer_fields()
         self.widget.children = self._answer_fields
@@ -83,7 +83,10 @@ class ByHand:
         return [form.widget, text, send_row]
 
     def _result(self, value: dict[str, Any], text: str) -> Observation:
-        """Return *value* as the tool's result, with *text*, or else its own text, for the model."""
+        """Return *value* as the tool's result.
+
+        The model sees *text*, or the text of *value* if *text* is empty.
+        """
         content = contents_of(unwrapped(self._schema() or {}, value))
         if text:
             content = [TextContent(text=text)]

@@ -1,4 +1,4 @@
-"""A form for any JSON Schema. It shows its value exactly."""
+"""A form for any JSON Schema, which holds every value exactly."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -38,8 +38,9 @@ class WrongField(NamedTuple):
     """A field with an error.
 
     Attributes:
-        name: The name of the field; the path to a field inside of another, as `subtasks[2].title`.
-        focus: A function that puts the cursor into the field.
+        name: The name of the field. A nested field has its path as its name, such as
+            `subtasks[2].title`.
+        focus: A function that puts the cursor in the field.
     """
 
     name: str
@@ -49,9 +50,10 @@ class WrongField(NamedTuple):
 class SchemaForm:
     """A form for a JSON Schema.
 
-    Law: for every dict `v`, valid or not, `form.value = v` makes `form.value == v`; `true`
-    and `1`, `1` and `1.0` stay different, and keys keep their order. Every field is unset,
-    null or a value; a field that was not touched is not in the value.
+    The form keeps every value exactly: for every dict `v`, valid or not, `form.value == v` after
+    `form.value = v`. `true`, `1` and `1.0` stay different, and keys keep their order. Each field is
+    unset, null or has a value. Unset fields, such as those that the user did not touch, are left
+    out.
 
     Examples:
         >>> from toolbench.widgets.form import SchemaForm
@@ -73,10 +75,11 @@ class SchemaForm:
         """Make a form for *schema* that shows *value*.
 
         Args:
-            schema: Any JSON Schema; a part that cannot be read becomes a JSON field.
-            value: The value at the start; None for an untouched form.
+            schema: Any JSON Schema. A part that the form cannot read becomes a field for JSON text.
+            value: The initial value; None for an untouched form.
             registry: The rules that choose editors; `fields.registry` if None.
-            validate: A function that lists the problems of a value, instead of the JSON Schema.
+            validate: A function that lists the problems of a value. It replaces validation by
+                *schema*.
         """
         self.frame = Frame(schema, registry or default_registry, self._settle)
         self._made_in = shown_views.cell
@@ -101,7 +104,7 @@ class SchemaForm:
 
     @property
     def is_busy(self) -> bool:
-        """Always False: nothing runs in a form."""
+        """Always False, because a form runs nothing."""
         return False
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
@@ -113,7 +116,7 @@ class SchemaForm:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The value: a new dict, without the fields that are unset."""
+        """The form's value: a new dict, without the fields that are unset."""
         with self.frame.lock:
             return _dict(self.slot.read())
 
@@ -127,15 +130,15 @@ class SchemaForm:
             self.write(value)
 
     def write(self, value: dict[str, Any]) -> None:
-        """Set *value*. Call this only inside an edit: `with frame.edit()`."""
+        """Set *value* inside a running edit, that is, within `with frame.edit()`."""
         self.frame.touched(())
         self.slot.write(value)
 
     @property
     def typed(self) -> dict[str, Any]:
-        """What the user typed, for `take_over` of another form; also texts that cannot be read.
+        """What the user typed, including text that cannot be read, for `take_over` of another form.
 
-        It may hold secrets.
+        It may contain secrets.
         """
         with self.frame.lock:
             return _dict(self.slot.typed())
@@ -143,12 +146,12 @@ class SchemaForm:
     def take_over(self, typed: dict[str, Any], json: str = "") -> None:
         """Fill the form with what was typed in another form.
 
-        Text that is not a valid value of its field, perhaps because the field has a new type, stays
-        as it was typed, with its error.
+        Text that is not a valid value of its field stays as it was typed, with an error. The reason
+        may be that the type of the field has changed.
 
         Args:
-            typed: What the other form had; see `typed`.
-            json: The text of the other form as JSON, if it cannot be read.
+            typed: The other form's `typed`.
+            json: The other form's `json_draft`: its JSON text, if that cannot be read.
         """
         with self.frame.edit():
             if typed:
@@ -161,7 +164,7 @@ class SchemaForm:
 
     @property
     def json_draft(self) -> str:
-        """The typed JSON text, if it cannot be read; else empty."""
+        """The typed JSON text, if it cannot be read; empty otherwise."""
         with self.frame.lock:
             if not self._json_text.trouble:
                 return ""
@@ -169,9 +172,9 @@ class SchemaForm:
 
     @property
     def json(self) -> str:
-        """The value as JSON text with secrets hidden; while the user types, the typed text.
+        """The value as JSON text with secrets hidden, or the text that the user is typing.
 
-        Setting `json` is like typing: a string that is not a JSON object stays, and blocks the
+        Setting `json` is like typing. A string that is not a JSON object is kept, and blocks the
         form.
         """
         with self.frame.lock:
@@ -197,8 +200,8 @@ class SchemaForm:
     def observe(self, fn: Observer) -> Callable[[], None]:
         """Call `fn(change)` after every edit.
 
-        `change.new` is the value after the edit, and `change.old` the value before. A typed text
-        that cannot be read is an edit too: it changes `errors` and `blocked`.
+        `change.new` is the value after the edit, and `change.old` the value before it. Typing text
+        that cannot be read is also an edit, because it changes `errors` and `blocked`.
 
         Returns:
             A function that removes *fn*.
@@ -215,21 +218,21 @@ class SchemaForm:
 
     @property
     def errors(self) -> list[tuple[Path, str]]:
-        """All errors: typed text that cannot be read, and the results of validation."""
+        """All errors: typed text that cannot be read, and problems that validation has found."""
         with self.frame.lock:
             return [(p.path, p.message) for _, p in self._problems()]
 
     @property
     def blocked(self) -> bool:
-        """Whether typed text cannot be read, so there is no value to send."""
+        """Whether some typed text cannot be read, so that the form has no value to send."""
         with self.frame.lock:
             return next(self._drafts(), None) is not None
 
     def reveal_errors(self, *, focus: bool = False) -> None:
-        """Show the errors of every field, even of the fields that were not edited.
+        """Show the errors of every field, including those that the user has not edited.
 
         Args:
-            focus: Put the cursor into the first field with an error.
+            focus: Put the cursor in the first field with an error.
         """
         with self.frame.edit():
             self.frame.revealed = True
@@ -245,13 +248,13 @@ class SchemaForm:
         return ()
 
     def focus(self) -> None:
-        """Put the cursor into the first field, if there is one."""
+        """Put the cursor in the first field, if there is one."""
         self._focus(self.slot)
 
     def to_fix(self, count: int) -> str:
-        """Return what the user must fix before a run if *count* fields are wrong, such as "Fix 3 fields".
+        """Return what the user must fix before a run, such as "Fix 3 fields" for a *count* of 3.
 
-        If the JSON text cannot be read, it comes first: the fields still hold what it was before.
+        If the JSON text cannot be read, that text must be fixed first.
         """
         if self._json_text.trouble:
             return "Fix the JSON"
@@ -272,21 +275,21 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, for which a call was refused, until the user edits the value.
+        """Show *problems*, the reasons why a call was refused, until the user edits the value.
 
-        Until then, do not check the value.
+        Until then the form does not validate its value.
         """
         with self.frame.edit():
             self.frame.revealed = True
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems*, which other code has found, each at its field. An edit there removes them."""
+        """Show *problems* that other code has found, each at its field until the user edits it."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 
     def _drafts(self) -> Iterator[Problem]:
-        """Yield a problem for each typed text that cannot be read, so that it is not in the value."""
+        """Yield a problem for each typed text that cannot be read and is missing from the value."""
         if self._json_text.trouble:
             yield Problem((), self._json_text.trouble)
         yield from self.slot.troubles()
@@ -296,7 +299,7 @@ class SchemaForm:
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
         """Return all problems of the value, each with the slot where it is shown."""
-        # The fields hold what the text was before
+        # The fields hold the value that the text had before
         if self._json_text.trouble:
             return self._concealed([(self.slot, Problem((), self._json_text.trouble))])
         faults, unread = [], set()
@@ -310,14 +313,14 @@ class SchemaForm:
         return self._concealed(faults)
 
     def _concealed(self, faults: list[tuple[Slot, Problem]]) -> list[tuple[Slot, Problem]]:
-        """Return *faults* with secrets hidden in their messages, because messages quote values."""
+        """Return *faults* with secrets hidden in their messages, since messages quote values."""
         if not faults:
             return []
         hide = Redactor(self.slot.secrets()).sentence
         return [(slot, Problem(p.path, hide(p.message))) for slot, p in faults]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
-        """Return the problems of *value*, whose texts can all be read."""
+        """Return the problems of *value*. The caller has handled typed text that cannot be read."""
         if self._refusal is not None:
             return self._refusal
         if self._validate is not None:
@@ -348,12 +351,12 @@ class SchemaForm:
 
     @property
     def json_widget(self) -> Widget:
-        """The widget with the value as JSON text, and with the errors of the text."""
+        """The widget with the value as JSON text and the errors of that text."""
         with self.frame.lock:
             return self._json_text.widget
 
     def _top(self, note: Html) -> Html:
-        """Return the top of the form: notes on the whole form, and the number of errors."""
+        """Return the top of the form: notes on the whole form, and the number of wrong fields."""
         parts: list[str] = [FORM]
         if self._notice:
             parts.append(f'<div class="tb-notice">{escape(self._notice)}</div>')
@@ -376,7 +379,7 @@ class SchemaForm:
             self.frame.close()
 
     def _settle(self) -> list[Callable[[], None]]:
-        """Update errors and widgets after an edit; return functions that call the observers."""
+        """Update errors and widgets after an edit, and return functions that call the observers."""
         changed, self.frame.changed = self.frame.changed, False
         if changed:
             self.is_blank = False
@@ -394,7 +397,7 @@ class SchemaForm:
         return [partial(fn, change) for fn in self._observers]
 
     def _show_faults(self) -> None:
-        """Show the errors of the fields that were edited, or of all; open what has an error inside."""
+        """Show the errors of the edited fields, or of all, and unfold what contains them."""
         slots = list(self.slot.walk())
         outside, revealed = self.frame.outside, self.frame.revealed
         messages: dict[Slot, list[str]] = {slot: [] for slot in slots}
@@ -420,14 +423,17 @@ class SchemaForm:
 
 
 def _name_of(slot: Slot) -> str:
-    """Return the name of *slot* far from its place, where several fields may have one title."""
+    """Return the name of *slot* for a list of fields, in which a title alone may be ambiguous."""
     if len(slot.path) > 1:
         return notes.line(Problem(slot.path, "").where)
     return notes.line(slot.title)
 
 
 def _unsendable(value: dict[str, Any]) -> list[Problem]:
-    """Return the reason why *value* cannot be JSON; empty if it can. A schema does not always check this."""
+    """Return the reason why *value* cannot be sent as JSON; empty if there is none.
+
+    A schema does not always check this.
+    """
     try:
         to_text(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -442,10 +448,10 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 class JsonText:
-    """The form's value as JSON text. Edits of fields change the text, and typing changes the fields.
+    """The form's value as JSON text, in step with the fields of the form.
 
-    Text that is not a JSON object stays as the user typed it; `trouble` is the error
-    then. Secrets are hidden in the text and unchanged in the value.
+    Text that is not a JSON object stays as the user typed it, and `trouble` then has the error.
+    Secrets are hidden in the text but not in the value.
     """
 
     def __init__(self, form: SchemaForm) -> None:
@@ -460,7 +466,7 @@ class JsonText:
 
     @property
     def text(self) -> str:
-        """The typed text, until a field is edited; else the value as JSON."""
+        """The typed text, until a field is edited; after that, the value as JSON."""
         if self._typed is not None:
             return self._typed
         try:
@@ -470,9 +476,9 @@ class JsonText:
             return "…"
 
     def put(self, text: str) -> None:
-        """Take *text* as the text that the user has typed. If it is a JSON object, write it to the form.
+        """Take *text* as typed by the user. If it is a JSON object, write it to the form.
 
-        A blank text counts as the empty object.
+        Blank text counts as the empty object.
         """
         self._typed, self._leads, self.trouble = text, True, ""
         self._form.frame.changed = True
@@ -490,7 +496,7 @@ class JsonText:
         self._form.write(put_back(value, secrets))
 
     def follow(self) -> None:
-        """After an edit of a field, remove the typed text. After an edit of this text, keep it."""
+        """After an edit of a field, drop the typed text; after an edit of this text, keep it."""
         if not self._leads:
             self._typed, self.trouble = None, ""
         self._leads = False
@@ -547,13 +553,13 @@ Explain = Callable[[Any, Any], list[Problem]]
 
 
 class Place(NamedTuple):
-    """The slot that a path leads to.
+    """The slot (a position in the form) that a path leads to.
 
     Attributes:
         slot: The last slot that the path reaches.
-        path: The path for the user: keys and indexes only.
-        rest: The end of the path, for which there is no slot.
-        other: The union, if the path leads to or into an alternative that is not chosen.
+        path: The path to show to the user, which has only keys and indexes.
+        rest: The steps at the end of the path for which there is no slot.
+        other: The slot of the union, if the path leads to an alternative that is not chosen.
     """
 
     slot: Slot
@@ -563,10 +569,11 @@ class Place(NamedTuple):
 
 
 def locate(root: Slot, path: Path) -> Place:
-    """Follow *path* from *root* as far as there are slots.
+    """Follow *path* from *root* as far as there are slots, the positions of the form.
 
-    pydantic puts the names of a union's alternatives into a path: these names are skipped. JSON
-    Schema does not, and a key may have the name of an alternative: so keys come first.
+    pydantic puts the names of a union's alternatives into a path, but JSON Schema does not. Such
+    names are skipped. A step is first tried as a key, because a key may equal the name of an
+    alternative.
     """
     place = _followed(root, path, has_names=False)
     if place.rest:
@@ -575,7 +582,7 @@ def locate(root: Slot, path: Path) -> Place:
 
 
 def _followed(root: Slot, path: Path, *, has_names: bool) -> Place:
-    """Do what `locate` does. *has_names* tells whether *path* may have names of alternatives."""
+    """Do what `locate` does. *has_names* tells whether *path* may name alternatives of unions."""
     slot, steps = root, list(path)
     clear: list[str | int] = []
     # A path names the branch of a union once
@@ -600,9 +607,9 @@ def _followed(root: Slot, path: Path, *, has_names: bool) -> Place:
 
 
 def _is_of_other(slot: Slot, step: Any) -> bool:
-    """Return whether *slot* is a union, and *step* a key that only alternatives have that are not chosen.
+    """Return whether *step* is a key that only the alternatives of *slot* have that are not chosen.
 
-    Without a discriminator, pydantic lists the problems of each alternative.
+    Without a discriminator, pydantic lists the problems of every alternative of a union.
     """
     chosen = _chosen(slot)
     if chosen is None or step in chosen.node.properties:
@@ -613,8 +620,8 @@ def _is_of_other(slot: Slot, step: Any) -> bool:
 def _branch_named(slot: Slot, steps: Sequence[Any]) -> str:
     """Return "chosen" or "other" if the first of *steps* names an alternative of *slot*; else "".
 
-    A key may have the name of its alternative, as in `{"type": "text", "text": ...}`. pydantic's path
-    has the name twice then.
+    A key may equal the name of its alternative, as in `{"type": "text", "text": ...}`. pydantic's
+    path then has the name twice.
     """
     branches = slot.node.branches
     if not branches:
@@ -632,7 +639,7 @@ def _branch_named(slot: Slot, steps: Sequence[Any]) -> str:
 
 
 def _chosen(slot: Slot) -> Slot | None:
-    """Return the chosen alternative of *slot*; None if it is not a union, or none is chosen."""
+    """Return the chosen alternative of *slot*; None if *slot* is no union, or none is chosen."""
     if isinstance(slot.editor, Union):
         return slot.editor.chosen
     return None
@@ -641,11 +648,10 @@ def _chosen(slot: Slot) -> Slot | None:
 def placed(
     root: Slot, problems: Iterable[Problem], explain: Explain | None = None
 ) -> list[tuple[Slot, Problem]]:
-    """Return *problems* with a path and a text for the user, each problem with its slot.
+    """Return *problems*, each with its slot, and with a path and a message for the user.
 
-    For a union, only problems of the chosen alternative are kept. *explain* is a
-    function of a schema and a value. It returns the problems of the value. For a union,
-    they replace the one problem that no alternative fits.
+    For a union, only problems of the chosen alternative are kept. *explain* returns the problems of
+    a value for a schema. They replace the single problem that no alternative of a union fits.
     """
     return _placed([(locate(root, problem.path), problem) for problem in problems], root, explain)
 
@@ -668,7 +674,7 @@ def _placed(
             if exact.path == place.path:
                 faults.append((place.slot, exact))
             else:
-                # A name taken for an alternative's would lead back to here, without an end
+                # Taking a key for the name of an alternative would lead back here endlessly
                 inner.append((_followed(root, exact.path, has_names=False), exact))
         faults += _placed(inner, root, explain)
     return list(dict.fromkeys(faults))
@@ -689,9 +695,9 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
 
 
 def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
-    """Yield more exact problems for the value at *place*.
+    """Yield more precise problems for the value at *place*.
 
-    For a union, yield the problems of the chosen alternative, instead of the problem that no
+    For a union, yield the problems of the chosen alternative instead of one problem that no
     alternative fits. For a missing object, yield a problem for each missing field, because the user
     can only fill in fields.
     """
@@ -709,5 +715,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Return whether *slot* is not the root, and is open, but none of its fields has a value."""
+    """Return whether *slot*, other than the root, is open but none of its fields has a value."""
     return slot.key is not None and slot.is_open and slot.read() is UNSET

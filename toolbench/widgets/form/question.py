@@ -1,4 +1,4 @@
-"""Show a question that a run asks, as a form. The run waits for the answer, but the page does not."""
+"""A question that a run asks, shown as a form. The run waits for the answer; the page does not."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -36,13 +36,13 @@ class QuestionBox:
         """Make the box. It is empty until there is a question."""
         self.widget = parts.column(kind="toolbench-question")
         self._lock = Lock()
-        # Those without an answer; the first is shown
+        # Questions without an answer; the first is shown
         self._views: dict[Future[Answer], QuestionView] = {}
 
     def ask(self, question: Question, work: Cancellable) -> Answer:
         """Show *question*, wait for the answer, and return it.
 
-        If *work*, or the run that asks, is cancelled first, return the answer "cancel".
+        If *work* or the run that asks is cancelled first, return the answer "cancel".
         """
         answer = self.put(question)
         cancel = partial(settle, answer, Answer("cancel"))
@@ -53,13 +53,13 @@ class QuestionBox:
         finally:
             forget_work()
             forget_run()
-            # An exception may end the wait too: an interrupt, for example
+            # An exception, such as an interrupt, may also end the wait
             cancel()
 
     def put(self, question: Question) -> "Future[Answer]":
-        """Show *question* after the earlier questions. At once return a future for its answer."""
+        """Show *question* after all earlier questions, and return a future for its answer."""
         answer: Future[Answer] = Future()
-        # Here, so that who asks gets the error if the schema cannot be shown
+        # Here, so that the caller gets the error if the schema cannot be shown
         view = QuestionView(question, partial(settle, answer))
         with self._lock:
             self._views[answer] = view
@@ -79,7 +79,7 @@ class QuestionBox:
         for view in self._views.values():
             widgets = view.widgets
             break
-        # Those that are shown already are not sent again: a page would lose what is typed
+        # Widgets that are already shown are not sent again: the page would lose what was typed
         self.widget.children = widgets
 
 
@@ -87,11 +87,11 @@ class QuestionView:
     """The text of one question, the fields for its answer, and the buttons.
 
     Attributes:
-        widgets: The widgets, to show below each other.
+        widgets: The widgets, from top to bottom.
     """
 
     def __init__(self, question: Question, reply: Callable[[Answer], object]) -> None:
-        """Ask *question*. *reply* gets the answer, and a second one after a double click."""
+        """Ask *question*. *reply* is called with the answer, and twice after a double click."""
         self._question, self._reply = question, reply
         self._parts = Parts()
         self._form: SchemaForm | None = None
@@ -109,7 +109,10 @@ class QuestionView:
         self._parts.close()
 
     def _consent(self, consent: ConsentLabels) -> list[Any]:
-        """Return the widgets to consent to a call or to refuse it. The refusal gets the focus."""
+        """Return the widgets with which the user approves or refuses a call.
+
+        The button that refuses gets the focus.
+        """
         text = question_text(self._question, self._parts, role="alert")
         accept, *remember = agreeing(consent, self._parts, self._reply)
         refuse = self._button(consent.refusal, Answer("decline"), kind=KEEP)
@@ -150,17 +153,17 @@ class QuestionView:
         return self._button("Cancel question", Answer("cancel"), tip=_LEAVE, kind="toolbench-quiet")
 
     def _button(self, label: str, answer: Answer, **state: Any) -> Any:
-        """Return a button that gives *answer*."""
+        """Return a button that replies with *answer*."""
         button = self._parts.button(label, **state)
         button.on_click(lambda _: self._reply(answer))
         return button
 
 
 def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]:
-    """Return the text of *question*, and below it a button that shows the rest of it, if any.
+    """Return the text of *question*, and a button below it if a part of the text is not shown.
 
-    A click on the button shows all of the text, or its next page. *role* is the ARIA role of the
-    text before a click.
+    A click on the button shows the whole text, or its next page. *role* is the ARIA role of the
+    text before the first click.
     """
     first, _, call = question.message.partition("\n")
     head = f"{_asker(question)}<strong>{escape(first)}</strong>"
@@ -195,26 +198,29 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
 
 
 def _asker(question: Question) -> Html:
-    """Return who asks *question*, such as "erase asks: "; empty if this is not known."""
+    """Return a phrase with the name of who asks *question*, such as "erase asks: ".
+
+    It is empty if the name is not known.
+    """
     if not question.asked_by:
         return Html("")
     return Html(f"<strong>{escape(question.asked_by)}</strong> asks: ")
 
 
 def _lines(text: str) -> Html:
-    """Return the HTML of *text*, each line an element; empty without a text."""
+    """Return *text* as HTML with one element per line; empty if *text* is empty."""
     if not text:
         return Html("")
     return Html("".join(f"<div>{line}</div>" for line in escape(text).split("\n")))
 
 
 def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], object]) -> list[Any]:
-    """Return the button to consent and, if allowed, a checkbox to remember the consent.
+    """Return the button to approve and, if allowed, a checkbox to remember the approval.
 
     Args:
         consent: The labels of the question.
         parts: The factory of the widgets.
-        reply: A function that gets the answer.
+        reply: A function that is called with the answer.
     """
     look = "primary"
     if consent.is_dangerous:
@@ -239,9 +245,9 @@ def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], obj
 
 
 def _page_link(url: str) -> Html:
-    """Return a link to *url* that shows the host; empty if *url* may be unsafe.
+    """Return a link to *url* whose label shows the host; empty if *url* may be unsafe.
 
-    For example, *url* is unsafe if it has a name before the host, which is there to deceive, as in
+    For example, a *url* with a name before the host is unsafe, because the name can deceive, as in
     `https://bank.example@other.example`.
     """
     try:

@@ -341,7 +341,7 @@ class RunReport:
         put(self._clock, _clock_html(result, over=self._is_over))
 
     def _show_age(self, result: RunResult) -> None:
-        """If *result* comes from the tool's earlier code, show it in grey, below a line that says so."""
+        """If the tool's code has changed since, show *result* in grey, below a line saying so."""
         about = Html("")
         if result.is_old:
             about = _ABOUT
