@@ -19,7 +19,7 @@ from toolbench.mcp.config.server_entry import (
 
 @dataclass(frozen=True)
 class DiscoveredServer:
-    """A server in another program's configuration: connect it with `client.connect`."""
+    """A server in another program's configuration; pass its `entry` to `client.connect`."""
 
     name: str
     source: str
@@ -33,9 +33,9 @@ class DiscoveredServer:
 
     @property
     def summary(self) -> str:
-        """The transport, the target and the names of variables that go there; or else the problem.
+        """The transport, the target and the names of variables sent there; or else the problem.
 
-        It is one line without secrets.
+        The summary is one line and contains no secrets.
         """
         entry = self.entry
         if entry is None:
@@ -48,10 +48,10 @@ class DiscoveredServer:
 
 
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
-    """Return the servers that programs have configured for this user and for *directory*.
+    """Return the servers that other programs have configured for this user and for *directory*.
 
-    *directory* is the current directory by default. Missing files are skipped, disabled servers
-    are left out, and nothing is started.
+    *directory* defaults to the current directory. Missing files and disabled servers are skipped,
+    and no server is started.
     """
     here = Path(directory or Path.cwd()).resolve()
     servers: list[DiscoveredServer] = []
@@ -106,7 +106,7 @@ def _places(here: Path, home: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _upwards(here: Path, home: Path) -> Iterator[Path]:
-    """Yield *here* and the folders above it, but not the home directory or above."""
+    """Yield *here* and the folders above it, up to the home directory, which is left out."""
     for folder in (here, *here.parents):
         if folder == home:
             return
@@ -121,19 +121,19 @@ def _goose_dir(home: Path) -> Path:
 
 
 def _table(source: str, data: Any, here: Path) -> Mapping[str, Any]:
-    """Return the servers by name in *data*, the content of a configuration of the program *source*."""
+    """Return the servers by name in *data*, a configuration of the program *source*."""
     if source == "goose":
         return _of_goose(data)
     table = table_of(data) or {}
     if source == "claude-code":
-        # Beside those of the user, those of each project
+        # Besides the user's servers, each project has its own
         project = _mapping(_mapping(data, "projects"), str(here))
         return {**table, **(table_of(project) or {})}
     return table
 
 
 def _of_goose(data: Any) -> dict[str, Any]:
-    # Its time limits are in seconds
+    # Goose gives time limits in seconds
     translated = {"cmd": "command", "envs": "env", "uri": "url", "timeout": "tool_timeout_sec"}
     servers = {}
     for name, entry in _mapping(data, "extensions").items():

@@ -1,6 +1,6 @@
-"""Replace `${NAME}`: in a configuration by a variable, in the arguments of a call by a secret.
+"""Replace `${NAME}` by variables in a configuration, and by secrets in the arguments of a call.
 
-A variable is one of the environment, or one of the notebook (`LiveVariables`).
+Variables come from the environment or from the notebook (`LiveVariables`).
 """
 
 import re
@@ -22,11 +22,11 @@ class Reference(NamedTuple):
     name: str
     default: str | None
     text: str
-    """The reference as it is written."""
+    """The reference exactly as written."""
 
 
 def reference(text: str) -> Reference | None:
-    """Return *text* as a `Reference`; None unless *text* is exactly one reference."""
+    """Return *text* as a `Reference`; None if *text* is anything but one reference."""
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return None
@@ -34,7 +34,7 @@ def reference(text: str) -> Reference | None:
 
 
 def with_references(text: str, replace: Callable[[Reference], str]) -> str:
-    """Return *text* with each reference replaced by what *replace* returns for it."""
+    """Return *text* with each reference replaced by the result of *replace*."""
     return _REFERENCE.sub(lambda match: replace(_read(match)), text)
 
 
@@ -45,7 +45,7 @@ def _read(match: re.Match[str]) -> Reference:
 def expand(value: Any, variables: Mapping[str, str]) -> Any:
     """Return *value*, a part of a configuration, with each reference in its strings replaced.
 
-    A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Other text stays as it is.
+    A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Other text is unchanged.
 
     Raises:
         ServerError: If a variable is not set and has no default, or if only an editor can
@@ -54,7 +54,7 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
 
     def value_of(reference: Reference) -> str:
         value = variables.get(reference.name)
-        # As in a shell
+        # An empty variable counts as not set, as in a shell
         if not value and reference.default is not None:
             return reference.default
         if value is None:
@@ -75,9 +75,9 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
 
 
 def with_known(value: Any, variables: Mapping[str, str]) -> Any:
-    """Return *value*, a part of a configuration, with the references to *variables* replaced.
+    """Return *value*, a part of a configuration, with only references to *variables* replaced.
 
-    All other references stay.
+    All other references are unchanged.
     """
 
     def known(one: Reference) -> str:
@@ -102,8 +102,8 @@ def names_in(value: Any) -> list[str]:
 def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
     """Return *value*, the arguments of a call, with each `${NAME}` replaced by the secret `NAME`.
 
-    Only names in *secrets* are replaced; the environment is not used. A `${NAME}` inside a
-    secret stays as it is.
+    Only names in *secrets* are replaced; the environment is not used. A `${NAME}` inside a secret
+    is not replaced.
     """
 
     def secret(match: re.Match[str]) -> str:
@@ -115,7 +115,7 @@ def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Return JSON-like *value* with *change* applied to its strings, but not to its keys."""
+    """Return JSON-like *value* with *change* applied to its strings, except keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
@@ -129,14 +129,14 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class LiveVariables(Mapping[str, str | SecretStr]):
-    """The strings in some variables of a namespace, as they are when they are read.
+    """A mapping from the names of some variables to their values at the time of reading.
 
-    A server that connects again gets the present value of a token; the last one, if the variable is
-    gone. A pickled copy is a plain dict with the values at that time.
+    A server that reconnects therefore gets the current value of a token, or its last value if the
+    variable is gone. A pickled copy is a plain dict of the values at that time.
     """
 
     def __init__(self, namespace: Mapping[str, Any], names: Iterable[str]) -> None:
-        """Read the variables *names* of *namespace*. One that holds no text is left out."""
+        """Read the variables *names* of *namespace*; variables without a string are left out."""
         self._namespace = namespace
         self._names = tuple(dict.fromkeys(names))
         self._last: dict[str, str | SecretStr] = {}
@@ -165,5 +165,5 @@ class LiveVariables(Mapping[str, str | SecretStr]):
 
 
 def is_text(value: Any) -> TypeGuard[str | SecretStr]:
-    """Tell whether *value* is a string or a `SecretStr`, and is not empty."""
+    """Tell whether *value* is a nonempty string or `SecretStr`."""
     return isinstance(value, str | SecretStr) and len(value) > 0

@@ -1,4 +1,4 @@
-"""Find the program that a server's configuration names, and tell whether its folder matters."""
+"""Find the program that a server's configuration names, and tell whether it needs its folder."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from toolbench.install_commands import how_to_install
 
 _PACKAGES = {"uvx": "uv", "uv": "uv", "pipx": "pipx"}
-"""Programs that packages of Python bring."""
+"""Programs that are installed with a Python package, each with the name of the package."""
 
 _MAKERS = {
     **dict.fromkeys(("npx", "npm", "node"), "Node.js (https://nodejs.org)"),
@@ -21,7 +21,7 @@ _MAKERS = {
     "podman": "Podman (https://podman.io)",
     "dnx": "the .NET SDK (https://dotnet.microsoft.com)",
 }
-"""Programs that start servers, each with the product that it comes with."""
+"""Programs that start servers, each with the product that contains it."""
 
 _OF_PROJECTS = frozenset(
     {
@@ -54,7 +54,7 @@ _OF_PROJECTS = frozenset(
 
 
 def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
-    """Return the path of the program that *command* names: on the PATH, or beside this Python.
+    """Return the path of the program *command*, on the PATH or in the folder of this Python.
 
     Raises:
         FileNotFoundError: If there is no such program; the message says what to do.
@@ -71,7 +71,7 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
         searched = str(beside)
     if program := shutil.which(searched, path=env.get("PATH")):
         return str(Path(program).absolute())
-    # `%pip install uv` puts uvx there
+    # `%pip install uv` puts uvx next to Python
     beside_python = str(Path(sys.executable).parent)
     if not is_path and (program := shutil.which(command, path=beside_python)):
         return program
@@ -91,7 +91,7 @@ def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
 
 
 def own_program(name: str) -> str:
-    """Return the path of the program *name* beside this Python; else *name* itself."""
+    """Return the path of the program *name* in the folder of this Python, or else *name*."""
     beside = Path(sys.executable).parent / name
     if Path(name).name == name and beside.is_file():
         return str(beside)
@@ -99,9 +99,9 @@ def own_program(name: str) -> str:
 
 
 def environment_of(words: Iterable[str]) -> dict[str, str]:
-    """Return the environment that *words*, each NAME or NAME=VALUE, give a server's program.
+    """Return the environment variables in *words*, each of which is NAME or NAME=VALUE.
 
-    A name alone becomes a reference to the variable of this process.
+    NAME alone becomes a reference to the variable of this process.
     """
     env = {}
     for word in words:
@@ -113,12 +113,12 @@ def environment_of(words: Iterable[str]) -> dict[str, str]:
 
 
 def program_name(command: str) -> str:
-    """Return the name of the program of *command*, without its folder and a suffix of Windows."""
+    """Return the name of the program in *command*, without its folder and a Windows suffix."""
     return re.split(r"[/\\]", command)[-1].removesuffix(".exe").removesuffix(".cmd")
 
 
 def _advice(command: str) -> str:
-    """Return a sentence: what to install, or to use instead, if *command* was not found."""
+    """Return a sentence on what to install or use instead if *command* was not found."""
     program = program_name(command)
     if package := _PACKAGES.get(program):
         return (
@@ -134,7 +134,7 @@ def _advice(command: str) -> str:
 
 
 def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
-    """Tell whether a command starts a file, a module or a project of the directory *place*."""
+    """Tell whether a command starts a file, a module or a project in the directory *place*."""
     for before, word in pairwise(("", command, *arguments)):
         module = ""
         if before == "-m":

@@ -30,9 +30,9 @@ _SERVERS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OPENAPI = re.compile(r"/(openapi|swagger)\.(json|ya?ml)$")
 _HEADER = re.compile(r"\s*(?P<name>[!#$%&'*+.^_`|~\w-]+)\s*:\s*(?P<value>.*?)\s*")
 _TRANSFORMS = ("tools", "include_tags", "exclude_tags")
-"""The keys with which FastMCP leaves out tools of a server, or changes them."""
+"""The keys that make FastMCP leave out or change tools of a server."""
 LEAST_MILLISECONDS = 1000
-"""The least `timeout` that is a number of milliseconds; one below it is a number of seconds."""
+"""The lowest `timeout` that is read as milliseconds; lower values are read as seconds."""
 
 
 def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEntry]:
@@ -40,15 +40,16 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
 
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
-            `servers` (VS Code) or `mcp_servers` (Codex); the path of a JSON, TOML or YAML file
-            with such a mapping; a `server.json` of the MCP registry; a mapping from names to
-            servers; one URL; one FastMCP object; one OpenAPI document, its file, or its URL
-            if the URL ends like `/openapi.json`.
-        base: The folder for relative paths; by default the file's, the project's if the file is an
-            editor's (`.vscode/mcp.json`), or the current folder.
+            `servers` (VS Code) or `mcp_servers` (Codex), or the path of a JSON, TOML or YAML file
+            with such a mapping. Or a `server.json` of the MCP registry, a mapping from names to
+            servers, a URL or a FastMCP object. Or an OpenAPI document, its file, or its URL if this
+            ends in `/openapi.json` or similar.
+        base: The folder for relative paths. By default, it is the folder of the file, or the
+            project's folder if the file belongs to an editor (`.vscode/mcp.json`). Without a file,
+            it is the current folder.
 
     Raises:
-        ServerError: If *config* has no servers, or a server has no command and no URL.
+        ServerError: If *config* has no servers, or a server has neither a command nor a URL.
     """
     if isinstance(config, str | Path) and not _is_url(config):
         path = Path(config).expanduser()
@@ -64,10 +65,10 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
 
 
 def header_in(text: str) -> tuple[str, str]:
-    """Return the name and the value of the HTTP header in *text*, `X-Team: data`.
+    """Return the name and the value of the HTTP header in *text*, such as `X-Team: data`.
 
     Raises:
-        BodyError: If it is none.
+        BodyError: If *text* is not an HTTP header.
     """
     match = _HEADER.fullmatch(text)
     if match is None or not match["value"]:
@@ -85,10 +86,12 @@ def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
 
 
 def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
-    """Return the configuration of one server; *entry* is a mapping, URL, `module:name`, path or object.
+    """Return the configuration of one server from *entry*.
+
+    *entry* is a mapping, a URL, `module:name`, a path or an object.
 
     Raises:
-        ServerError: If the server has no command to start and no URL to connect to.
+        ServerError: If the server has neither a command to start nor a URL to connect to.
     """
     base = base or Path.cwd()
     if isinstance(entry, ServerEntry):
@@ -149,14 +152,14 @@ def _read_mapping(entry: Mapping[str, Any], base: Path) -> ServerEntry:
 
 
 def _changes_tools(key: str, value: Any) -> bool:
-    """Tell whether *value* of *key* asks FastMCP to leave out or change tools."""
+    """Tell whether *value* under *key* asks FastMCP to leave out or change tools."""
     if key != "tools":
         return bool(value)
-    # Of others, a list of tools to offer
+    # Other programs have a list of tools to offer here
     if not isinstance(value, Mapping):
         return False
     for change in value.values():
-        # Of Codex, what it need not ask about
+        # Codex notes here which tools it need not ask about
         if not isinstance(change, Mapping) or change.keys() - {"approval_mode"}:
             return True
     return False
@@ -170,7 +173,7 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
             f"{type(command).__name__} and {type(args).__name__}."
         )
         raise ServerError(msg)
-    # As opencode calls them: without them, the server would start and fail later
+    # The name in opencode. Without these variables, the server would start and fail later
     if isinstance(entry.get("environment"), Mapping):
         msg = "'environment' is not read: write the variables of the program in 'env'."
         raise ServerError(msg)
@@ -193,18 +196,18 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
 
 
 def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Return the settings of an HTTP service with an OpenAPI document; a file with it is read now."""
+    """Return the settings of an HTTP service with an OpenAPI document, read now if it is a file."""
     document: Any = entry["openapi"]
     url: Any = entry.get("base_url")
     if isinstance(document, str) and not _is_url(document):
         document = _document_in(document, base)
     if not url and isinstance(document, Mapping):
-        # Where it leads is shown before the server is approved, and stays as it is
+        # The URL is shown before the server is approved, and must not change later
         with suppress(LookupError, TypeError):
             url = document["servers"][0]["url"]
         if not _is_url(url):
             url = None
-        # A document is no configuration: nothing in it is replaced by a variable
+        # A document is not a configuration: its references are not replaced by variables
         elif "${" in url:
             msg = "The server's URL in the OpenAPI document has ${, which is not filled in: set 'base_url'."
             raise ServerError(msg)
@@ -217,14 +220,14 @@ def _document_in(place: str, base: Path) -> Any:
     try:
         path = expand(with_known(place, places(base)), os.environ)
     except ServerError:
-        # Perhaps a variable of the notebook: it is filled in when the server is connected
+        # It may be a variable of the notebook, which is filled in when the server is connected
         return place
     if _is_url(path):
         return place
-    # A value of the environment may be a secret, so the path is named with its references
+    # Variables of the environment may be secret, so the message shows references, not values
     about = f"OpenAPI document {shown!r}"
     file = Path(located(path, base))
-    # Of a device or a pipe there may be no end; Path raises for a long word
+    # A device or a pipe may have no end; Path raises for a long word
     if os.path.exists(file) and not os.path.isfile(file):  # noqa: PTH110, PTH113
         msg = f"Cannot read the {about}: it is not a file."
         raise ServerError(msg)
@@ -236,7 +239,7 @@ def _document_in(place: str, base: Path) -> Any:
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
-    """Return the names and values under *key*; an error does not show a value."""
+    """Return the names and values under *key*; error messages contain no value."""
     texts = entry.get(key, {})
     if not isinstance(texts, Mapping):
         msg = f"{key!r} must map names to values; it is a {type(texts).__name__}."
@@ -268,7 +271,7 @@ def _split(url: str) -> SplitResult:
 
 
 def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers to send, also from Codex's settings."""
+    """Return the HTTP headers to send, including those of Codex's settings."""
     headers = {**_texts(entry, "headers"), **_texts(entry, "http_headers")}
     for name, variable in _texts(entry, "env_http_headers").items():
         headers[name] = f"${{env:{variable}}}"
@@ -278,10 +281,10 @@ def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """Return the time limit of a call; None if there is none.
+    """Return the time limit of a call in seconds; None if there is none.
 
-    In `timeout` FastMCP writes milliseconds, and Cline and Roo Code seconds. Nobody waits for less
-    than a second, so a small number is one of seconds.
+    `timeout` is in milliseconds in FastMCP, but in seconds in Cline and Roo Code. Limits below a
+    second make no sense, so small numbers are read as seconds.
     """
     for key in ("tool_timeout_sec", "timeout"):
         if key in entry:
@@ -300,7 +303,7 @@ def _seconds(entry: Mapping[str, Any]) -> float | None:
 
 
 def _server_table(config: Any, base: Path) -> Mapping[str, Any] | None:
-    """Return the servers of *config* by name; None if it has no place for servers."""
+    """Return the servers of *config* by name; None if *config* has no table of servers."""
     if hasattr(config, "mcpServers"):
         return dict(config.mcpServers)
     if _is_url(config):
@@ -323,7 +326,7 @@ def _server_table(config: Any, base: Path) -> Mapping[str, Any] | None:
 
 
 def table_of(config: Any) -> Mapping[str, Any] | None:
-    """Return the servers by name in the configuration of any known program; None if it has no table."""
+    """Return the servers by name in a program's configuration; None if it has no table of them."""
     if not isinstance(config, Mapping):
         return None
     # VS Code has them under `mcp`
@@ -339,7 +342,7 @@ def _is_url(value: Any) -> bool:
 
 
 def _is_openapi(value: Mapping[str, Any]) -> bool:
-    """Tell whether *value* is an OpenAPI document, and not an entry that names a document."""
+    """Tell whether *value* is an OpenAPI document, not an entry that refers to one."""
     return "openapi" in value and "paths" in value
 
 
@@ -349,16 +352,16 @@ def _names_module(value: Any) -> bool:
 
 
 def load(path: Path, about: str = "") -> Any:
-    """Return the content of the file at *path*: TOML, YAML, or JSON with the comments that editors allow.
+    """Return the content of a TOML, YAML or JSON file; JSON may have comments, as in editors.
 
-    An error calls the file *about*, by default the configuration at *path*.
+    Error messages call the file *about*, by default "configuration" and its path.
 
     Raises:
         ServerError: If the file cannot be read.
     """
     parse, name = _PARSERS.get(path.suffix, _json), about or f"configuration {str(path)!r}"
     try:
-        # Windows editors add a mark
+        # Windows editors add a byte order mark
         return parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         msg = f"Cannot read the {name}: {error.strerror}."
@@ -384,7 +387,7 @@ def _yaml(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """Read JSON. Comments and a comma after the last item are allowed, as in files of editors."""
+    """Read JSON; comments and trailing commas are allowed, as in configuration files of editors."""
     try:
         return json.loads(text)
     except ValueError:

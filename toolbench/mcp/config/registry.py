@@ -1,7 +1,7 @@
-"""Ask a registry of MCP servers: which servers it has, and the `server.json` of one of them.
+"""Search a registry of MCP servers, and get the `server.json` of a server.
 
 Source: the generic registry API, v0.1 (openapi.yaml of modelcontextprotocol/registry, 2025-12-01).
-Nothing is started and no server is reached here; the only requests go to the registry.
+No server is started or contacted here; the only requests go to the registry.
 """
 
 import json
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SECONDS = 20.0
-"""The time limit of all requests of one question together, because an answer may arrive very slowly."""
-# Servers of one page; registries have such a limit too
+"""The time limit in seconds for all requests of one search together."""
+# The most servers of one page; registries have such a limit too
 _PAGE = 100
-# In the answer: what the registry itself says about a server
+# The key of the registry's own information on a server
 _OFFICIAL_KEY = "io.modelcontextprotocol.registry/official"
 
 
 class RegisteredServer(NamedTuple):
-    """A version of a server, as a registry has it. All texts are of strangers."""
+    """One version of a server in a registry. All its strings come from strangers."""
 
     document: Mapping[str, Any]
     """The `server.json`."""
     status: str
     """`active`, `deprecated` or `deleted`."""
     status_message: str
-    """Why it has this status, if the registry says so."""
+    """Why the server has this status; empty if the registry does not say."""
 
     @property
     def name(self) -> str:
@@ -49,7 +49,7 @@ class RegisteredServer(NamedTuple):
         return self.text("name")
 
     def text(self, key: str) -> str:
-        """Return the string *key* of the `server.json`; empty if it has none."""
+        """Return the string under *key* in the `server.json`; empty if there is none."""
         value = self.document.get(key)
         if not isinstance(value, str):
             return ""
@@ -57,7 +57,7 @@ class RegisteredServer(NamedTuple):
 
     @property
     def source(self) -> str:
-        """What it is and where it is from, on one line."""
+        """The name, version and status of the server, on one line."""
         state = ""
         if self.status != "active":
             state = f" ({self.status} there)"
@@ -65,23 +65,23 @@ class RegisteredServer(NamedTuple):
 
     @property
     def runs_by(self) -> list[str]:
-        """How the server can be reached: the URLs of its remotes, and its packages with their kinds."""
+        """How to reach the server: the URLs of its remotes, and its packages with their kinds."""
         remotes, packages = self.document.get("remotes"), self.document.get("packages")
         return [way_label(each) for each in [*_mappings(remotes), *_mappings(packages)]]
 
 
 Found = tuple[Sequence[RegisteredServer], bool]
-"""Servers of a registry, and whether it has more than were asked for."""
+"""The servers found in a registry, and whether the registry has more of them."""
 
 
 def search(address: str, words: Sequence[str], *, limit: int) -> Found:
-    """Return at most *limit* servers of the registry at *address* that match *words*, latest versions.
+    """Return up to *limit* servers of the registry at *address* that match *words*.
 
-    The registry looks for the first word in the names. The other words are looked for here, in the
-    name, the title and the description.
+    The registry searches names for the first word. The other words are then searched here, in the
+    name, title and description. Only the latest version of a server is returned.
 
     Raises:
-        ServerError: If the registry cannot be reached, or does not answer as a registry does.
+        ServerError: If the registry cannot be reached, or does not answer like a registry.
     """
     return _asked(address, lambda client: _search(client, words, limit))
 
@@ -90,14 +90,14 @@ def get_server(address: str, name: str, version: str = "latest") -> RegisteredSe
     """Return the *version* of the server *name* in the registry at *address*.
 
     Raises:
-        ServerError: If there is no such server, the registry cannot be reached, or it does not
-            answer as a registry does.
+        ServerError: If there is no such server, or the registry cannot be reached or does not
+            answer like a registry.
     """
     return _asked(address, lambda client: _get_server(client, name, version))
 
 
 def _asked(address: str, question: Callable[["AsyncClient"], Awaitable[T]]) -> T:
-    """Return the result of *question*, which gets a client for *address*."""
+    """Call *question* with an HTTP client for *address*, and return its result."""
     if not have_threads():
         msg = f"The registry cannot be asked: {NO_THREADS}."
         raise ServerError(msg)
@@ -140,7 +140,7 @@ async def _search(client: "AsyncClient", words: Sequence[str], limit: int) -> Fo
             server = _server_of(item)
             if server is not None and _has_words(server, words[1:]):
                 servers.append(server)
-        # A cursor that comes again ends with the limit or the time
+        # A cursor that is repeated ends with the limit or the time limit
         cursor = _mapping(page.get("metadata")).get("nextCursor")
         if not cursor or len(servers) >= limit:
             return servers[:limit], len(servers) > limit or bool(cursor)
@@ -149,7 +149,7 @@ async def _search(client: "AsyncClient", words: Sequence[str], limit: int) -> Fo
 
 async def _get_server(client: "AsyncClient", name: str, version: str) -> RegisteredServer:
     path = f"servers/{quote(name, safe='')}/versions/{quote(version, safe='')}"
-    # Also of a deleted one, to say that it is deleted
+    # Includes deleted servers, to say that they are deleted
     answer = await _json_of(client, path, {"include_deleted": "true"})
     server = _server_of(answer)
     if server is None or server.name != name:
@@ -163,7 +163,8 @@ async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, st
 
     Raises:
         ServerError: If there is no such server.
-        BodyError: If the answer is not a JSON object; an error of httpx2 if there is none.
+        BodyError: If the answer is not a JSON object.
+            HTTPError: If there is no answer, or the answer has another error status.
     """
     response = await client.get(path, params=parameters)
     if response.status_code == 404 and path != "servers":
@@ -175,7 +176,7 @@ async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, st
     response.raise_for_status()
     try:
         answer = json.loads(response.content)
-    # Also of lists in lists without end
+    # A RecursionError comes from endlessly nested lists
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
@@ -186,7 +187,7 @@ async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, st
 
 
 def _server_of(item: Mapping[str, Any]) -> RegisteredServer | None:
-    """Return the server of *item*, one entry of an answer; None if it describes no server."""
+    """Return the server in *item*, an entry of an answer; None if it does not describe a server."""
     document = item.get("server")
     if not isinstance(document, Mapping) or not isinstance(document.get("name"), str):
         return None

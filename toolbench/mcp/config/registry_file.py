@@ -1,7 +1,7 @@
 """Read `server.json`, the registry's description of a server, as an entry of a configuration.
 
-A package becomes the command that starts it, and a remote becomes its URL. Source: the MCP
-registry's server.json, schema of 2025-12-11. The first form of the schema, with names like
+A package becomes a command that starts it, and a remote becomes its URL. Source: the MCP
+registry's server.json, schema of 2025-12-11. The first version of the schema, with names like
 `registry_type`, is refused.
 """
 
@@ -28,32 +28,31 @@ _RUNNERS = {
     "nuget": ("dnx", ["--yes"], "@"),
     "oci": ("docker", ["run", "-i", "--rm"], ":"),
 }
-"""For each registry: the program, its arguments, and the text between a package and its version."""
+"""For each registry: the program, its arguments, and the separator between package and version."""
 _HINTS = {
     "npm": {"npx", "bunx", "pnpx"},
     "pypi": {"uvx", "pipx"},
     "nuget": {"dnx"},
     "oci": {"docker", "podman"},
 }
-"""For each registry: the programs that a package may ask for. Others are refused: they could run
-anything."""
+"""For each registry: the programs that a package may ask for. Other programs could run anything."""
 _HOSTS = {
     "npm": {"registry.npmjs.org"},
     "pypi": {"pypi.org"},
     "nuget": {"api.nuget.org"},
     "oci": {"docker.io", "hub.docker.com", "registry-1.docker.io"},
 }
-"""For each registry: the hosts that its program asks, unless it is told otherwise."""
+"""For each registry: the hosts from which its program loads packages by default."""
 _OWN = "MCP_"
-"""The prefix of the variables that are sent to a remote. The remote gets no other variables."""
+"""The prefix of the variables that may be sent to a remote; no others are sent."""
 _REFERENCE = re.compile(r"\$\{(?=\w)")
 _REFERENCED = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
 _OPEN = {"valueHint", "choices", "format", "placeholder"}
-"""Keys of an argument that needs a value. Without a value, the argument is left out."""
+"""Keys that show that an argument needs a value; without one, the argument is left out."""
 _NAME = re.compile(r"[\w@./:+~-]+")
 _FIRST_FORM = {"registry_name", "registry_type", "transport_type"}
-"""Keys of a package or a remote in files from before September 2025."""
+"""Keys of packages and remotes in files from before September 2025."""
 
 
 class Setting(NamedTuple):
@@ -66,17 +65,18 @@ class Setting(NamedTuple):
 
 
 def is_registry_file(config: Any) -> bool:
-    """Tell whether *config* is a `server.json`, or a registry's answer with one."""
+    """Tell whether *config* is a `server.json`, or a registry's answer that contains one."""
     return _document(config) is not None
 
 
 def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
-    """Return the server of *config*, a `server.json` in the folder *base*, by its short name.
+    """Return the entry of the server in *config*, a `server.json`, under its short name.
 
-    The first remote is taken, else the first package whose registry is known.
+    The entry is made from the first remote, or else from the first package whose registry is
+    known. *base* is the folder for relative paths.
 
     Raises:
-        ServerError: If the file has no such server, or the server cannot be read.
+        ServerError: If the file has no such remote or package, or it cannot be read.
     """
     document = _document(config) or {}
     name = str(document["name"]).rpartition("/")[2]
@@ -108,9 +108,10 @@ def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
 
 
 class Way:
-    """One way to reach or start the server of a `server.json`, with what the user fills in for it.
+    """One way to reach or start the server of a `server.json`, with values that the user fills in.
 
-    Nothing of it comes from the environment, and what is filled in never ends a word of a command.
+    No value comes from the environment. A value stays one word of the command, whatever it
+    contains.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -119,7 +120,7 @@ class Way:
         Raises:
             ServerError: If its remote or its package cannot be used.
         """
-        # What cannot be read is refused before anything is filled in
+        # Raises before the user fills in anything
         registry_table(document, Path())
         self._document = document
         fields, required = {}, []
@@ -128,20 +129,21 @@ class Way:
             if place.item.get("isRequired") is True and not _default(place.item):
                 required.append(name)
         self.schema = {"type": "object", "properties": fields, "required": required}
-        """The JSON Schema of what the user fills in: an object of strings."""
+        """The JSON Schema of the values that the user fills in: an object of strings."""
         self.asks = bool(fields)
-        """Whether there is anything to fill in."""
+        """Whether there are values to fill in."""
 
     def entry(self, values: Mapping[str, Any], *, with_marks: bool = False) -> ServerEntry:
         """Return the entry of the server with *values*, which fit `schema`.
 
         Args:
-            values: What was filled in. A value that is left out is the default; without a default,
-                its argument, variable or header is left out.
-            with_marks: Whether a mark is in the place of each secret in *values*, to show the entry.
+            values: The values that were filled in. Missing values are replaced by their defaults.
+                If there is no default, the argument, variable or header is left out.
+            with_marks: Whether secrets in *values* are replaced by placeholders, so that the entry
+                can be shown.
 
         Raises:
-            ServerError: If a value could mean something else than a value.
+            ServerError: If a value could be taken for something other than a value.
         """
         document = deepcopy(dict(self._document))
         for name, place in _places(document).items():
@@ -150,7 +152,7 @@ class Way:
             _check_value(name, text, place)
             if _is_secret(name, place.item):
                 place.item["isSecret"] = True
-                # A default of a stranger is not hidden: it could be code
+                # A default from a stranger is not hidden, because it could be code
                 if with_marks and text != default:
                     text = _HIDDEN
             place.fill(text)
@@ -164,12 +166,12 @@ class Way:
 
 
 def ways(document: Mapping[str, Any]) -> dict[str, Way]:
-    """Return the ways to reach or start the server of *document*, a `server.json`, by their labels.
+    """Return the ways to reach or start the server of *document*, a `server.json`, by label.
 
     Remotes come first.
 
     Raises:
-        ServerError: If there is none that can be used.
+        ServerError: If there is no usable way.
     """
     usable: dict[str, Way] = {}
     problem = f"server.json of {clip(document.get('name'))} has no remote and no package to use."
@@ -189,7 +191,7 @@ def ways(document: Mapping[str, Any]) -> dict[str, Way]:
 
 
 def way_label(item: Mapping[str, Any]) -> str:
-    """Return what *item* is, a remote or a package: its URL, or its kind and name."""
+    """Return the label of *item*: the URL of a remote, or the kind and name of a package."""
     return str(item.get("url") or f"{item.get('registryType')}: {item.get('identifier')}")
 
 
@@ -238,7 +240,7 @@ def _remote(remote: Mapping[str, Any], base: Path) -> ServerEntry:
 
 
 def _own(text: str) -> str:
-    """Return *text*, and put the prefix `_OWN` before the name of each variable in it."""
+    """Return *text* with the prefix `_OWN` added to the name of each variable in it."""
     return _REFERENCE.sub("${" + _OWN, text)
 
 
@@ -289,16 +291,18 @@ def _package(package: Mapping[str, Any], kind: str, base: Path) -> ServerEntry:
 
 
 def _check_origin(package: Mapping[str, Any], kind: str) -> None:
-    """Check that the program gets *package* from where its description says, not one of its name.
+    """Check that the program would load *package* from the registry that its description names.
+
+    Otherwise, the program could load another package of the same name.
 
     Raises:
-        ServerError: If the package is from another place than the program asks.
+        ServerError: If the package comes from a registry that the program does not use.
     """
     origin = package.get("registryBaseUrl")
     if not origin:
         return
     host = str(origin).partition("://")[2].partition("/")[0].lower()
-    # The name of an image has its host
+    # The name of an image contains its host
     is_named = kind == "oci" and str(package.get("identifier")).startswith(f"{host}/")
     if host not in _HOSTS[kind] and not is_named:
         _refuse(
@@ -317,7 +321,7 @@ def _identifier(package: Mapping[str, Any], mark: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """Return *value*; raise if it is more than one word, or if a program may take it for an option."""
+    """Return *value*; raise if it is not one word, or could be taken for an option."""
     if isinstance(value, str) and _NAME.fullmatch(value) and not value.startswith("-"):
         return value
     _refuse(f"server.json names a package {clip(value)}, which cannot be the name of a package.")
@@ -331,7 +335,7 @@ def _words(arguments: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the words of one argument; none if it is optional and has no value."""
+    """Yield the words of one argument; nothing if it is optional and has no value."""
     name = argument.get("name")
     is_named = argument.get("type") == "named" and isinstance(name, str)
     if is_named and argument.get("format") == "boolean":
@@ -349,43 +353,43 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
         yield value
 
 
-# --- what the user fills in -----------------------------------------------------------
+# --- values that the user fills in -----------------------------------------------------------
 
-# Characters of the name of a way
+# The most characters in the label of a way
 _LONGEST = 100
-# What is shown in the place of a secret that was typed
+# Shown in place of a secret that was typed
 _HIDDEN = "********"
-# Such a character could begin another line or header
+# Such a character could start another line or header
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class _Place(NamedTuple):
-    """A place of a `server.json` that has no value yet."""
+    """An item of a `server.json` that has no value yet."""
 
     item: Any
     """An argument, a variable or a header, or one of their `variables`."""
     owner: list[Any] | None
-    """The list that has the item; None if the item is one of the `variables` of another one."""
+    """The list that contains the item; None if it is one of the `variables` of another item."""
     is_argument: bool
     """Whether the value becomes a part of the command."""
 
     def fill(self, text: str) -> None:
-        """Give the place the value *text*; remove what has no text from the list that has it."""
+        """Set the item's value to *text*; if *text* is empty, remove the item from its list."""
         if text or self.owner is None:
             self.item["value"] = text
             self.item.pop("variables", None)
         else:
-            # By identity: another one may be equal
+            # By identity, because another item may be equal
             self.owner[:] = [each for each in self.owner if each is not self.item]
 
 
 def _places(document: Mapping[str, Any]) -> dict[str, _Place]:
-    """Return the places of *document*, a `server.json` with one way, that have no value, by name."""
+    """Return the items without a value in *document*, a `server.json` with one way, by name."""
     places: dict[str, _Place] = {}
 
     def note(name: object, place: _Place) -> None:
         unique = str(name)
-        # As of two arguments `--mount`
+        # There may be two arguments `--mount`, for example
         while unique in places:
             unique += " (another)"
         if place.item.get("value") is None:
@@ -438,10 +442,11 @@ def _is_secret(name: str, item: Mapping[str, Any]) -> bool:
 
 
 def _check_value(name: str, text: str, place: _Place) -> None:
-    """Check that *text* is a value, and nothing else, where it is put.
+    """Check that *text* will be read as a value, and as nothing else.
 
     Raises:
-        ServerError: If it is not; the text, which may be a secret, is not in the message.
+        ServerError: If it may be read as something else. The message does not contain *text*, which
+            may be a secret.
     """
     why = ""
     if not text and place.item.get("isRequired") is True:
@@ -460,10 +465,10 @@ def _check_value(name: str, text: str, place: _Place) -> None:
 
 
 def _settings(items: list[Mapping[str, Any]], *, prefix: str = "") -> list[Setting]:
-    """Return those of *items*, variables or headers, that have a value.
+    """Return the settings for those *items*, variables or headers, that have a value.
 
-    An item without a value becomes a reference, if an environment variable with *prefix* and the
-    name of the item is set.
+    An item without a value gets a reference as its value if the environment has a variable of its
+    name with *prefix*.
     """
     settings = []
     for item in items:
@@ -484,7 +489,7 @@ def _items_of(settings: list[Setting]) -> list[Mapping[str, Any]]:
 
 
 def _value(item: Mapping[str, Any], variable: str) -> str | None:
-    """Return the value of *item*: fixed, or a reference to *variable*; None if there is none."""
+    """Return the fixed value of *item*, or a reference to *variable*; None if neither is known."""
     value, default = item.get("value"), item.get("default")
     if isinstance(value, str):
         return _filled(value, item)
@@ -499,7 +504,7 @@ def _value(item: Mapping[str, Any], variable: str) -> str | None:
 
 
 def _filled(text: str, item: Mapping[str, Any]) -> str:
-    """Return *text* with each `{name}` replaced, if `name` is among the `variables` of *item*.
+    """Return *text* with each `{name}` replaced, if `name` is one of the `variables` of *item*.
 
     The replacement is the variable's value, or a reference (`${NAME}`).
     """
@@ -527,7 +532,7 @@ def _variables_in(item: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, A
 
 
 def _required(items: list[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the variables that have to be set in the environment, each with its description."""
+    """Return the variables that must be set in the environment, each with its description."""
     needs = {}
     for item in items:
         if _has_to_be_set(item):
@@ -544,7 +549,7 @@ def _has_to_be_set(item: Mapping[str, Any]) -> bool:
 
 
 def _secrets(settings: list[Setting]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the secrets that `isSecret` marks: names of variables, and values in the file itself."""
+    """Return the names of variables and the values in the file that `isSecret` marks as secret."""
     secrets = []
     for setting in settings:
         if setting.item.get("isSecret") is True:
@@ -565,7 +570,7 @@ def _secrets(settings: list[Setting]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _variable_of(item: Mapping[str, Any]) -> str:
-    """Return the name of the environment variable for *item*: its own name, or a similar name."""
+    """Return the name of the environment variable for *item*, derived from the item's name."""
     text = str(item.get("name") or item.get("valueHint") or "VALUE").lstrip("-")
     if re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
         return text

@@ -1,4 +1,4 @@
-"""One server of a configuration: its command or URL, its secrets, its folder and its `envFile`."""
+"""One server of a configuration: its command or URL, secrets, folder and `envFile`."""
 
 import os
 import sys
@@ -21,19 +21,19 @@ from toolbench.redaction.detect import (
 from toolbench.redaction.names import is_secret_setting
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
-# --- the folder that relative paths mean --------------------------------------------
+# --- the folder for relative paths ------ --------------------------------------------
 
 _OF_EDITORS = frozenset({".vscode", ".cursor", ".roo", ".gemini"})
-"""Folders in a project, in which an editor or an agent keeps its configuration."""
+"""Folders of a project in which editors and agents keep their configuration."""
 
 
 def workspace_of(file: Path, here: Path) -> Path:
-    """Return the folder that `${workspaceFolder}` and relative paths mean in the configuration *file*.
+    """Return the folder for `${workspaceFolder}` and relative paths in the configuration *file*.
 
-    It is the folder of *file*; for a file of an editor in a project (`.vscode/mcp.json`) it is the
-    project. A file that a user has for all projects means the project *here*.
+    Usually this is the folder of *file*. For an editor's file in a project (`.vscode/mcp.json`),
+    it is the folder of the project. For a user's file for all projects, it is *here*.
     """
-    # Without `..`: the name of the folder counts
+    # Without `..`, because the name of the folder is compared
     folder = Path(os.path.abspath(file)).parent  # noqa: PTH100 - links stay, as in the editors
     if folder == settings_folder(Path.home()) / "Code/User":
         return here
@@ -45,7 +45,7 @@ def workspace_of(file: Path, here: Path) -> Path:
 
 
 def settings_folder(home: Path) -> Path:
-    """Return the folder in which programs keep the settings of the user whose folder is *home*."""
+    """Return the folder in which programs keep settings of the user with the home folder *home*."""
     if sys.platform == "darwin":
         return home / "Library/Application Support"
     if sys.platform == "win32":
@@ -54,18 +54,18 @@ def settings_folder(home: Path) -> Path:
 
 
 def located(place: str, base: Path) -> str:
-    """Return the path *place* of a configuration, which may be relative to *base*.
+    """Return the path *place* of a configuration, joined to *base* if it is relative.
 
-    One that begins with a reference, as `${HOME}/data`, stays as it is.
+    A path that begins with a reference, such as `${HOME}/data`, is unchanged.
     """
     if place.startswith("${"):
         return place
-    # A home of nobody stays too, and is not found later
+    # `~nobody` is unchanged too, and is not found later
     return str(base / os.path.expanduser(place))  # noqa: PTH111 - Path would raise
 
 
 def places(workspace: Path) -> dict[str, str]:
-    """Return what stands for the names that VS Code and Cursor know in a configuration."""
+    """Return the values of the variables that VS Code and Cursor define for configurations."""
     return {
         "workspaceFolder": str(workspace),
         "workspaceFolderBasename": workspace.name,
@@ -75,27 +75,27 @@ def places(workspace: Path) -> dict[str, str]:
     }
 
 
-# --- `envFile`: a file of environment variables, as VS Code and Cursor have it ---------
+# --- `envFile`: a file of environment variables, as in VS Code and Cursor --- ---------
 
-# Bytes: such files have some lines
+# In bytes; such files have a few lines
 _MOST_BYTES = 100_000
 
 
 @dataclass(frozen=True)
 class EnvFile:
-    """A file of environment variables, as it was when the configuration was read."""
+    """The content of a file of environment variables when the configuration was read."""
 
     path: str
-    """The absolute path, in which references to the environment are not replaced."""
+    """The absolute path; references to environment variables in it are not replaced."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The variables as they stand in the file: a `${NAME}` in them is not replaced."""
+    """The variables as written in the file; a `${NAME}` in them is not replaced."""
     problem: str = ""
-    """The reason why the file cannot be read; empty if it was read."""
+    """Why the file cannot be read; empty if it was read."""
 
 
 def read_env_file(place: str, base: Path) -> EnvFile:
-    """Return the environment file *place*, a path that may be relative to *base*."""
-    # A value of the environment may be a secret, and the path is shown
+    """Read the environment file at *place*, a path that may be relative to *base*."""
+    # The path is shown, so it must not contain values of the environment, which may be secret
     path = located(with_known(place, places(base)), base)
     try:
         text = _text_in(Path(located(expand(path, os.environ), base)))
@@ -142,19 +142,19 @@ def _text_in(path: Path) -> str:
 # --- the entry ---------------------------------------------------------------------------
 
 Transport = Literal["stdio", "http", "sse", "memory", "replay"]
-"""How a server is reached; `memory` means an object in this process, `replay` a recording."""
+"""How a server is reached: `memory` is an object in this process, `replay` a recording."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerEntry:
-    """The configuration of one server. Its variables (`${NAME}`) are not replaced yet."""
+    """The configuration of one server, in which variables (`${NAME}`) are not replaced yet."""
 
     transport: Transport
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     env_file: EnvFile | None = None
-    """A file with more variables for the process; those of `env` come first."""
+    """A file with more variables for the process; variables in `env` take precedence."""
     cwd: str | None = None
     """The folder in which the process starts, perhaps relative to `base`."""
     url: str = ""
@@ -165,23 +165,23 @@ class ServerEntry:
     """A server in this process: a FastMCP object, `module:name` or a path. For an OpenAPI document:
     a mapping with `openapi` (the document, its path or URL), `base_url` and `headers`."""
     seconds: float | None = None
-    """The time limit of a call, in seconds; None: the client decides."""
+    """The time limit of a call in seconds; if None, the client decides."""
     mode: str | None = None
-    """`auto`, `legacy`, or a protocol version; None: the caller that connects decides."""
+    """`auto`, `legacy`, or a protocol version; if None, the caller that connects decides."""
     enabled: bool = True
     base: Path = field(default_factory=Path.cwd)
     """The folder for relative paths and `${workspaceFolder}`."""
     required: Mapping[str, str] = field(default_factory=dict)
-    """The environment variables that have to be set, each with its description."""
+    """The environment variables that must be set, each with its description."""
     secret_variables: frozenset[str] = frozenset()
-    """The environment variables whose values must not be shown, whatever their names are."""
+    """The environment variables whose values must not be shown, regardless of their names."""
     secret_texts: tuple[str, ...] = ()
     """Other strings that must not be shown anywhere."""
     variables: Mapping[str, str | SecretStr] = field(default_factory=dict)
-    """Variables of the notebook for references; a variable of the environment comes first."""
+    """Notebook variables for references; environment variables take precedence."""
 
     def expanded(self, environment: Mapping[str, str]) -> "ServerEntry":
-        """Return the entry with its references replaced by values of *environment* or the notebook.
+        """Return the entry with its references replaced, from *environment* or the notebook.
 
         Raises:
             ServerError: If a variable is not set, or the environment file cannot be read.
@@ -191,7 +191,7 @@ class ServerEntry:
         own = {k: v for k, v in self.variables.items() if not environment.get(k)}
         variables = {**environment, **{k: _plain(v) for k, v in own.items()}}
         self._check_required(variables)
-        # As they were shown in the question
+        # The same values as were shown when the user was asked to approve the server
         known = {**variables, **places(self.base)}
         filled = {}
         for name in ("command", "args", "env", "cwd", "url", "headers", "auth"):
@@ -208,7 +208,7 @@ class ServerEntry:
         return replace(self, **{**filled, "args": tuple(filled["args"])})
 
     def _secrets_in(self, variables: Mapping[str, str]) -> list[str]:
-        """Return the secrets in *variables* to which any setting of the entry refers."""
+        """Return the secrets among the *variables* to which settings of the entry refer."""
         parts = (self.args, self.env, self.url, self.headers, self.auth)
         names = sorted(set(names_in([*parts, self.settings])))
         return list(secrets_in({name: variables.get(name, "") for name in names}))
@@ -235,7 +235,7 @@ class ServerEntry:
 
     @property
     def target(self) -> str:
-        """The command, URL or object, in one line without secrets."""
+        """The command, URL or object on one line, without secrets."""
         if self.transport == "replay":
             return f"{self.url} (a recording)"
         if self.transport == "memory":
@@ -249,13 +249,13 @@ class ServerEntry:
 
     @property
     def redactor(self) -> Redactor:
-        """A redactor of the secrets in the entry, as whole words also of those that are short."""
+        """A redactor of the secrets in the entry; short secrets are hidden only as whole words."""
         known = Redactor(self.secrets, shortest=SHORTEST_SETTING)
         return known.including(self._secret_values(is_short_secret))
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The secrets in the entry: values that must not be shown."""
+        """The values in the entry that must not be shown."""
         return tuple(self._secret_values(is_secret_setting))
 
     def _secret_values(self, is_secret: IsSecret) -> Iterator[str]:
@@ -301,17 +301,17 @@ class ServerEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class UnapprovedEntry(ServerEntry):
-    """The entry of a configuration file, which is not connected before the user has approved it."""
+    """An entry from a configuration file, which must be approved before it is connected."""
 
     file: Path
 
     @classmethod
     def of(cls, file: Path, entry: ServerEntry) -> Self:
-        """Return *entry*, which was read from *file*."""
+        """Return *entry*, which was read from *file*, as an unapproved entry."""
         return cls(file=file, **_settings_of(entry))
 
     def approved(self) -> ServerEntry:
-        """Return the entry to connect."""
+        """Return this entry as an approved entry, which can be connected."""
         return ServerEntry(**_settings_of(self))
 
 

@@ -1,4 +1,4 @@
-"""Write connected servers as a configuration without secrets, which any folder can read again."""
+"""Write connected servers as a configuration without secrets that is valid in any folder."""
 
 import json
 import re
@@ -22,13 +22,13 @@ _SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
 
 
 class Written(NamedTuple):
-    """A configuration, and what the user must know before using it.
+    """A configuration, with what the user must know before using it.
 
     Attributes:
         config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.
         variables: The environment variables to set before use; they replace secrets.
-        left_out: The names of servers that exist in this process only.
-        without_objects: The names of servers whose `auth` has objects of this process. The
+        left_out: The names of servers that exist only in this process.
+        without_objects: The names of servers whose `auth` contains Python objects. The
             configuration does not contain these objects.
     """
 
@@ -59,15 +59,16 @@ def write_config(sessions: "Iterable[MCPServerSession]") -> Written:
 def written_entry(
     name: str, entry: ServerEntry, variables: dict[str, str]
 ) -> dict[str, Any] | None:
-    """Return the configuration of one server; None for an object of this process.
+    """Return the configuration of one server; None for a Python object in this process.
 
     Args:
         name: The name of the server.
         entry: The configuration of the server.
-        variables: A dict to which each variable that replaces a secret is added, with the secret.
+        variables: A dict to which the name of each variable that replaces a secret is added, with
+            the secret.
     """
     for known in sorted(set(names_in([entry.url, entry.headers, entry.auth]))):
-        # A file has no variables of the notebook
+        # A file cannot refer to variables of the notebook
         if known in entry.variables:
             variables.setdefault(known, "")
     hidden = _Hidden(name, entry, variables)
@@ -114,7 +115,7 @@ def _address(name: str, entry: ServerEntry, hidden: "_Hidden") -> dict[str, Any]
 
 
 def _auth(entry: ServerEntry, hidden: "_Hidden", name: str) -> Any:
-    """Return `auth` of *entry*, with references in place of secrets and without objects."""
+    """Return `auth` of *entry*, with references instead of secrets and without Python objects."""
     auth = entry.auth
     if isinstance(auth, Mapping):
         ready = {key: part for key, part in auth.items() if _is_json(part)}
@@ -151,7 +152,7 @@ def _mapped(value: Any, hidden: "_Hidden", key: str = "VALUE") -> Any:
 
 
 class _Hidden:
-    """Replaces the secrets of one entry by references."""
+    """Replaces the secrets of one entry with references to variables."""
 
     def __init__(self, name: str, entry: ServerEntry, variables: dict[str, str]) -> None:
         self._name, self._variables = name, variables
@@ -159,18 +160,18 @@ class _Hidden:
         self._secrets = sorted(secrets, key=len, reverse=True)
 
     def text(self, text: str, key: str) -> str:
-        """Return *text* with each secret replaced by a reference named after *key*."""
+        """Return *text* with secrets replaced by references, whose names begin with *key*."""
         for secret in self._secrets:
             if secret in _REFERENCE.sub("", text):
                 text = text.replace(secret, f"${{{self._variable(key, secret)}}}")
         bare = _REFERENCE.sub("", text)
         if self._secrets and Redactor(self._secrets).text(bare) != bare:
-            # It has, for example, an encoded secret
+            # It contains an encoded secret, for example
             return f"${{{self._variable(key, text)}}}"
         return text
 
     def _variable(self, key: str, secret: str) -> str:
-        """Return the name of a variable for *secret*; no other secret has this name."""
+        """Return a variable name for *secret* that no other secret has."""
         word, number = key, 1
         while True:
             name = re.sub(r"\W+", "_", word).strip("_").upper()
@@ -191,7 +192,7 @@ _OF_THE_WORKSPACE = ("workspaceFolder", "workspaceFolderBasename")
 
 
 def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntry:
-    """Return *entry* with its folders as absolute paths, and with the mode of its connection.
+    """Return *entry* with absolute paths of folders, and with the mode of its connection.
 
     Args:
         entry: The configuration of the server.
@@ -213,7 +214,7 @@ def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntr
 
 
 def _directory(entry: ServerEntry, folder: Path) -> str | None:
-    """Return the working directory of the server's process; None if the process needs none."""
+    """Return the working directory that the server's process needs; None if it needs none."""
     if entry.transport != "stdio":
         return entry.cwd
     if entry.cwd:
@@ -225,7 +226,7 @@ def _directory(entry: ServerEntry, folder: Path) -> str | None:
 
 
 def _file_of_module(entry: ServerEntry) -> Any:
-    """Return `entry.server`; if it is a Python file, with the absolute path of the file."""
+    """Return `entry.server`; if it is a Python file, its path is made absolute."""
     server = entry.server
     if not isinstance(server, str):
         return server
@@ -236,7 +237,7 @@ def _file_of_module(entry: ServerEntry) -> Any:
 
 
 def _with_key_file(entry: ServerEntry) -> Any:
-    """Return `entry.auth`; if it names the file of a key, with the absolute path of the file."""
+    """Return `entry.auth`; if it names a key file, the path of the file is made absolute."""
     auth = entry.auth
     if not isinstance(auth, Mapping) or not isinstance(auth.get(_KEY_FILE), str):
         return auth
