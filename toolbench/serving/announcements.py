@@ -1,4 +1,4 @@
-"""Notify clients that the list of tools changed."""
+"""Notify clients that the list of tools has changed."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Tells the clients with the newer protocol, which subscribe, that the list of tools changed.
+    """Notifies subscribed clients (newer protocol) that the list of tools has changed.
 
-    A client may have missed a change before it subscribes: then it is notified at once.
+    A client that subscribes after a change may have missed it, so it is notified at once.
     """
 
     def __init__(self) -> None:
@@ -26,12 +26,12 @@ class _Bus(InMemorySubscriptionBus):
         self._has_news = False
 
     async def publish(self, event: ServerEvent) -> None:
-        """Notify all present listeners; from now on, notify each new listener when it subscribes."""
+        """Notify all current listeners, and from now on each new listener when it subscribes."""
         self._has_news = True
         await super().publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Register *listener*, and notify it at once if there was a change before.
+        """Register *listener*, and notify it at once if the list has changed before.
 
         Returns:
             A function that removes the listener.
@@ -43,13 +43,13 @@ class _Bus(InMemorySubscriptionBus):
 
 
 class Announcements:
-    """Keeps the connected clients, and notifies them when the list of tools changes.
+    """The connected clients, to be notified when the list of tools changes.
 
     All methods run in the event loop of the server.
     """
 
     def __init__(self) -> None:
-        """Make an empty collection of clients."""
+        """Create an empty collection of clients."""
         self._bus = _Bus()
         self.listen = ListenHandler(self._bus)
         """The handler of `subscriptions/listen` in the newer protocol."""
@@ -58,10 +58,9 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Add the client that sent the request of *ctx*, until the client disconnects.
+        """Add the client that sent the request of *ctx*, until it disconnects.
 
-        Only a client with the older protocol is added: one with the newer protocol listens by
-        itself.
+        Only clients with the older protocol are added; those with the newer protocol subscribe.
         """
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return
@@ -72,7 +71,7 @@ class Announcements:
             connection.exit_stack.callback(self._sessions.pop, key, None)
 
     def tell(self) -> None:
-        """Notify all clients. Changes during a notification cause only one more notification."""
+        """Notify all clients; several calls during a notification cause only one more."""
         self._is_due = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._tell())
@@ -88,5 +87,5 @@ class Announcements:
             self._task = None
 
     def close(self) -> None:
-        """End the requests `subscriptions/listen` of all clients."""
+        """End the `subscriptions/listen` requests of all clients."""
         self.listen.close()

@@ -1,4 +1,4 @@
-"""A call of a served tool by an agent: its run, its questions, and the decisions of the user."""
+"""An agent's call of a served tool: its run, its questions, and the user's decisions."""
 
 from asyncio import AbstractEventLoop, Queue
 from collections.abc import Callable, Mapping
@@ -25,9 +25,9 @@ from toolbench.runs.run import ENDED, Run
 from toolbench.serving.call_results import observation_by_hand, result_of
 from toolbench.values import sentence, whole_characters
 
-# Seconds for an answer of the user of the agent
+# Seconds that the user of the agent has to answer
 CLIENT_PATIENCE = 600.0
-# The user who says no more than that this call goes on has not agreed to later ones
+# Consent to this call only: the user has not agreed to later calls
 _YES_ONCE = Answer("accept", {"answer": True, "remember": False})
 
 
@@ -50,7 +50,7 @@ class LogEvent:
 
 @dataclass(frozen=True)
 class QuestionEvent:
-    """A question of the run to the user of the agent; the run waits for `reply`."""
+    """A question from the run to the user of the agent; the run waits for `reply`."""
 
     question: Question
     reply: "Future[Answer]"
@@ -58,7 +58,7 @@ class QuestionEvent:
 
 @dataclass(frozen=True)
 class EndEvent:
-    """The end of the call, with the result that the agent gets for its `tools/call`."""
+    """The end of the call, with the result to send as the answer to `tools/call`."""
 
     result: Mapping[str, Any]
 
@@ -72,13 +72,13 @@ class ServedRun(Run):
     def __init__(
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any], call: Any
     ) -> None:
-        """Make the run of *tool* for *call*, the `ServedCall` that gets its progress and questions."""
+        """Create a run of *tool* for *call*, the `ServedCall` that receives its events."""
         self._call_of_agent = call
         super().__init__(tool, arguments, source="agent", asker=call.ask)
         self.dialogue.when_changed = call.tell
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
-        """Report progress, also to the agent."""
+        """Report progress to the views and to the agent."""
         super().progress(value, total, message)
         state = self.progress_view.state
         # JSON has only finite numbers
@@ -102,7 +102,7 @@ class ServedRun(Run):
         self._call_of_agent.tell()
 
     def give_up(self) -> None:
-        """Stop waiting for the run, and send the agent an error in place of the run's result."""
+        """Stop waiting for the run, and send the agent an error instead of a result."""
         super().give_up()
         text = f"{self.tool.name} was stopped, but does not end."
         outcome = Observation.from_text(text, is_error=True)
@@ -113,12 +113,12 @@ class ServedRun(Run):
 class _OpenQuestion:
     question: Question
     reply: "Future[Answer]"
-    # By the monotonic clock
+    # A time of the monotonic clock
     until: float
 
 
 class ServedCall:
-    """A call that an agent makes, from its arrival to its end. Any thread may use it.
+    """A call by an agent, from its arrival to its end. Any thread may use this object.
 
     Examples:
         >>> from toolbench import tool
@@ -156,16 +156,16 @@ class ServedCall:
             tool: The tool that is called.
             arguments: The arguments, as the agent sent them.
             client: The name of the agent's program.
-            answer_within: The seconds that the user has for a question in the notebook.
+            answer_within: The seconds that the user at the notebook has to answer a question.
             loop: The event loop of the server, which waits for the events of the call.
-            asks_client: Returns True for a question to the user of the agent.
+            asks_client: Tells whether the user of the agent can be asked a question.
             changed: Called from any thread after a change that views should show.
             execute: The function that executes the tool.
         """
         self.client = client
         """The name that the agent's program reports; empty if it reports none."""
         self.key = token_hex(16)
-        """A random key of the call; the agent sends its later answers with this key."""
+        """A random key of the call; the agent sends answers to questions with this key."""
         self.events: Queue[Event] = Queue()
         self._answer_within = answer_within
         self._loop = loop
@@ -176,7 +176,7 @@ class ServedCall:
         self._execute = execute
         self.run = ServedRun(tool, arguments, self)
 
-    # --- what it is -----------------------------------------------------------------
+    # --- its state -----------------------------------------------------------------
 
     @property
     def id(self) -> int:
@@ -190,7 +190,7 @@ class ServedCall:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """The arguments as the agent sent them, without values that the schema marks as secret."""
+        """The arguments as the agent sent them; secrets, as marked in the schema, are hidden."""
         arguments: Mapping[str, Any] = self.run.secrets.arguments
         return arguments
 
@@ -222,17 +222,17 @@ class ServedCall:
 
     @property
     def questions(self) -> list[Question]:
-        """The unanswered questions to the user at the notebook. One may be whether the call may run."""
+        """The open questions to the user at the notebook, such as whether the call may run."""
         return [one.question for one in list(self._open_questions)]
 
     @property
     def by_hand(self) -> bool:
-        """Whether the user answered the agent in place of the tool."""
+        """Whether the user answered the agent instead of the tool."""
         return self._by_hand is not None
 
     @property
     def patience(self) -> float | None:
-        """The seconds left to answer the oldest of `questions`; None if there is no question."""
+        """The seconds left to answer the oldest open question; None if there is none."""
         return next(
             (max(0.0, one.until - monotonic()) for one in list(self._open_questions)),
             None,
@@ -244,9 +244,9 @@ class ServedCall:
     # --- what the user decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
-        """Accept the oldest of `questions`, with *content* as the answer.
+        """Accept the oldest open question, with *content* as the answer.
 
-        Without *content*, the answer is yes: this lets a call run that waits for consent.
+        Without *content*, the answer is yes. If the call is waiting for consent, it then runs.
 
         Raises:
             ToolbenchError: If there is no open question, for example because the call has ended.
@@ -258,10 +258,10 @@ class ServedCall:
             raise ToolbenchError(msg)
 
     def refuse(self, reason: str = "") -> None:
-        """Decline the oldest of `questions`, with *reason*; without a question, stop the run.
+        """Decline the oldest open question with *reason*; if there is none, stop the run.
 
-        If the question was whether the call may run, the call does not run, and the agent gets
-        *reason*.
+        If the question was whether the call may run, the call does not run, and *reason* is sent to
+        the agent.
 
         Raises:
             ToolbenchError: If the call has ended, or was answered by hand.
@@ -277,15 +277,14 @@ class ServedCall:
             self.stop(f"stopped by the user{words}")
 
     def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
-        """Give *answer* to the agent in place of the tool's result.
+        """Send *answer* to the agent instead of the tool's result.
 
-        The tool does not run; if it runs already, it is stopped. A dict is used like a value
-        that the tool returns.
+        The tool is not run, or is stopped if it is running. A dict is treated like a value that the
+        tool returns.
 
         Raises:
-            ToolbenchError: If *answer* does not fit the tool's output schema; a failed
-                observation is always accepted. Also if the call has ended, or was answered by hand
-                before: the agent takes one answer.
+            ToolbenchError: If *answer* does not fit the tool's output schema, unless it is a failed
+                observation. Also if the call has ended or was answered by hand already.
         """
         if how := self._end_words:
             msg = f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
@@ -298,14 +297,14 @@ class ServedCall:
         self.stop("answered by hand")
 
     def reply(self, question: Question, answer: Answer) -> bool:
-        """Give *answer* to *question*; return False if *question* is not open any more."""
+        """Answer *question* with *answer*; return False if *question* is no longer open."""
         return any(
             one.question is question and settle(one.reply, answer)
             for one in list(self._open_questions)
         )
 
     def stop(self, reason: str) -> None:
-        """Stop the run; *reason* says why, in the result of the run."""
+        """Stop the run; *reason* becomes part of its result."""
         stop(self.run, Stop(StopCause.PROGRAM, reason))
 
     @property
@@ -319,11 +318,11 @@ class ServedCall:
 
     @property
     def _is_undecided(self) -> bool:
-        """Whether a question now is whether this call may run, and not one of the running tool."""
+        """Whether it is still open if the call may run, so that a question is not from the tool."""
         return not self.run.decision
 
     def _reply(self, answer: Answer) -> bool:
-        """Give *answer* to the oldest of `questions`; return False if there is no question."""
+        """Answer the oldest open question with *answer*; return False if there is none."""
         return any(settle(one.reply, answer) for one in list(self._open_questions))
 
     # --- what the run and the server do -----------------------------------------------
@@ -339,9 +338,9 @@ class ServedCall:
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str, *, confirm: bool = True) -> None:
-        """Let the call run if it waits for consent only because of *asks_because*.
+        """Let the call run if it is waiting for consent only because of *asks_because*.
 
-        *confirm* says whether the policy would ask about it anyway, as in `begin`.
+        *confirm* tells whether the policy may require consent anyway, as in `begin`.
         """
         if self.run.asks_because != asks_because:
             return
@@ -358,7 +357,7 @@ class ServedCall:
 
     def _end(self, run: Run) -> None:
         outcome = run.outcome
-        # It succeeded, but was stopped
+        # The tool succeeded although it was stopped
         if run.cancelled and not outcome.is_error:
             outcome = Observation(content=outcome.content, is_error=True)
         try:
@@ -371,12 +370,12 @@ class ServedCall:
         self.post(EndEvent(result))
 
     def tell(self) -> None:
-        """Notify the views of the call that there is a change."""
+        """Notify the views that the call has changed."""
         self._changed(self)
 
     def post(self, event: Event) -> None:
         """Send *event* to the event loop of the server, which answers the agent."""
-        # The server was closed: no agent waits
+        # If the server was closed, no agent is waiting
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
@@ -414,7 +413,7 @@ def _waited(reply: "Future[Answer]", seconds: float) -> Answer | None:
     try:
         return reply.result(seconds)
     except TimeoutError:
-        # Use an answer that comes at this moment
+        # Use an answer that arrives at this very moment
         if settle(reply, Answer("cancel")):
             return None
         return reply.result()

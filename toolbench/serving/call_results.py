@@ -1,4 +1,4 @@
-"""Make the result of `tools/call` for an agent, from the tool or from the user's answer."""
+"""Create the result of `tools/call` from the tool's observation or the user's answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,8 +22,8 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
         read: dict[str, Any] = sendable(_as_read(observation))
         return read
     result = observation.to_mcp_result()
-    # A tool of another MCP server brings its own output schema, which fits its own results: add
-    # nothing to them.
+    # A tool of another MCP server has its own output schema, which fits its results: add nothing to
+    # them
     is_own = tool.source == ToolDefinition.source and tool.observation_type is not None
     is_promised = is_own and not observation.is_error
     if is_promised and _STRUCTURED not in result:
@@ -38,9 +38,9 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
 
 
 def _as_read(observation: Observation) -> dict[str, Any]:
-    """Return *observation* as a model reads it, which the tool limits.
+    """Return *observation* as it is sent to a model, cut to the length that the tool allows.
 
-    It has no structured content: clients give that to a model too, and it would be whole.
+    Structured content is left out, because clients show it to models too, and it is not cut.
     """
     header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
     blocks: list[dict[str, Any]] = []
@@ -51,7 +51,7 @@ def _as_read(observation: Observation) -> dict[str, Any]:
 
 
 def _add_promised(result: dict[str, Any], promised: ResultSchema, observation: Observation) -> None:
-    """Add structured content to *result*, in the form of *promised*, the output schema of a function."""
+    """Add structured content to *result* that follows *promised*, a function's output schema."""
     if isinstance(observation, ResultObservation):
         result[_STRUCTURED] = promised.structured(observation.result)
     if promised.wraps:
@@ -66,8 +66,8 @@ def _sent(
     Args:
         tool: The tool.
         result: The result of the call.
-        is_checked: Whether the structure was checked before. Then it is checked again only if
-            the conversion to JSON changes it.
+        is_checked: Whether the structured content was checked before. If so, it is checked again
+            only if the conversion to JSON changes it.
     """
     sent: dict[str, Any] = sendable(result)
     structured = sent.get(_STRUCTURED)
@@ -88,7 +88,7 @@ def _sent(
 
 
 def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None:
-    """Return the output schema of *tool*; None if it has none, or cuts its results."""
+    """Return the output schema of *tool*; None if it has none, or its results are cut."""
     if tool.max_result_tokens is not None:
         return None
     schema: Mapping[str, Any] | None = tool.to_mcp_tool().get("outputSchema")
@@ -104,7 +104,7 @@ def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None
 def observation_by_hand(
     tool: ToolDefinition[Any, Any], answer: Observation | Mapping[str, Any] | str
 ) -> Observation:
-    """Return *answer*, which replaces the result of *tool*, as an observation like those of the tool.
+    """Return *answer*, which replaces the result of *tool*, as an observation of the tool.
 
     Raises:
         ToolbenchError: If *answer* is not a failure and does not fit the tool's output schema.
@@ -133,9 +133,9 @@ def observation_by_hand(
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return the user's answer as the function of *tool* would return it.
+    """Return the user's answer in the form in which the function of *tool* returns results.
 
-    If the output schema wraps results, `{"result": value}` in *observation* becomes `value`.
+    If the output schema wraps results, `{"result": value}` becomes `value`.
     """
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):

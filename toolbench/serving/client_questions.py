@@ -1,4 +1,4 @@
-"""Ask the questions of a run to the user of the agent, by MCP's elicitation."""
+"""Ask the user of the agent the questions of a run, through MCP elicitation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,13 +30,13 @@ def can_ask(ctx: ServerRequestContext[Any, Any], question: Question) -> bool:
         return False
     if question.url:
         return elicitation.url is not None
-    # a client of the first version with forms declares an empty object
+    # A client of the first version with forms declares an empty object
     has_forms = elicitation.form is not None or elicitation.url is None
     return has_forms and is_flat(question.schema)
 
 
 def is_flat(schema: Mapping[str, Any]) -> bool:
-    """Tell whether elicitation allows *schema*: only fields of simple types."""
+    """Tell whether elicitation allows *schema*, which may have only fields of simple types."""
     node = read(schema)
     has_references = next(references_in(schema), None) is not None
     return (
@@ -73,7 +73,7 @@ def request_for(question: Question) -> types.ElicitRequest:
 def answer_of(reply: Any, question: Question) -> Answer:
     """Return the answer to *question* that *reply* contains.
 
-    If the content does not fit the question's schema, return a cancel.
+    If the content does not fit the question's schema, return a cancellation.
     """
     if not isinstance(reply, types.ElicitResult):
         return Answer("cancel", by_somebody=False)

@@ -34,23 +34,22 @@ Begin = Callable[
     [ToolDefinition[Any, Any], Mapping[str, Any], str, Callable[[Question], bool]],
     ServedCall,
 ]
-"""A function that makes a call of a tool for a client, and starts the call."""
+"""A function that creates and starts a call of a tool for a client."""
 MOST_NAMES = 10_000
-"""The most different names in the arguments of one call."""
+"""The maximum number of different names in the arguments of one call."""
 MOST_QUESTIONS = 32
-"""The most open questions to the persons who use agents. If there are more, the oldest is
-cancelled."""
+"""The maximum number of open questions to users of agents; beyond it, the oldest is cancelled."""
 _QUESTION = "question"
 _LEVELS = {"warn": "warning", "exception": "error", "fatal": "critical"}
 
 
 class Handlers:
-    """Answers the requests of clients. The methods run in the event loop of the server."""
+    """Answers the requests of clients; the methods run in the event loop of the server."""
 
     def __init__(self, offer: Offer, news: Announcements, begin: Begin) -> None:
         """Serve the tools of *offer*; call *begin* for each new call.
 
-        *news* gets the clients to notify when the tools change.
+        Clients are added to *news*, which notifies them when the tools change.
         """
         self._offer = offer
         self._news = news
@@ -78,7 +77,7 @@ class Handlers:
             raise
 
     def _call_of(self, ctx: Context, params: types.CallToolRequestParams) -> ServedCall:
-        """Return the call of a request: a new call, or the waiting call whose question *params* answer.
+        """Return the call for a request: a new call, or a waiting call whose question is answered.
 
         Raises:
             MCPError: If there is no such tool, or the waiting call has ended.
@@ -106,7 +105,7 @@ class Handlers:
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Send the events of the run to the agent, and return the result.
 
-        In the newer protocol, return a question of the run as soon as there is one.
+        In the newer protocol, the result may also be a question of the run.
         """
         asking: set[asyncio.Task[None]] = set()
         try:
@@ -130,7 +129,7 @@ class Handlers:
     def _keep_open(self, event: QuestionEvent) -> None:
         """Keep the question *event* open; if too many questions are open, cancel the oldest.
 
-        A thread waits for the answer to each open question.
+        The number is limited because each open question keeps a thread waiting.
         """
         still_open = (one for one in self._open_questions if not one.reply.done())
         self._open_questions = deque(still_open)
@@ -142,8 +141,7 @@ class Handlers:
     def _wait_for_return(self, call: ServedCall, event: QuestionEvent) -> types.InputRequiredResult:
         """Return the question of *event* as the result of the agent's request.
 
-        This is the way of the newer protocol: the agent calls again with the answer, and the run
-        continues.
+        In the newer protocol, the agent then calls again with the answer, and the run continues.
         """
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))
@@ -154,10 +152,10 @@ class Handlers:
 
 
 def _check_names(arguments: Mapping[str, Any]) -> None:
-    """Check that *arguments* do not have too many names: each is compared with known ones.
+    """Check that *arguments* do not have too many names, each of which must be compared.
 
     Raises:
-        MCPError: If they do.
+        MCPError: If there are too many names.
     """
     names: set[str] = set()
     todo: list[Any] = [arguments]
@@ -174,7 +172,7 @@ def _check_names(arguments: Mapping[str, Any]) -> None:
 
 
 async def _elicit(ctx: Context, event: QuestionEvent) -> None:
-    """Send the question of *event* to the client as a request (older protocol), and set the answer."""
+    """Ask the client the question of *event* by a request (older protocol), and set the answer."""
     answer = Answer("decline", by_somebody=False)
     try:
         params = request_for(event.question).params
@@ -191,7 +189,7 @@ async def _elicit(ctx: Context, event: QuestionEvent) -> None:
             )
         answer = answer_of(result, event.question)
     except MCPError:
-        # The agent's program does not ask: the tool gets a refusal
+        # If the agent's program does not ask, the tool gets a refusal
         pass
     finally:
         settle(event.reply, answer)

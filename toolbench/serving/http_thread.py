@@ -1,4 +1,4 @@
-"""A web server in a separate thread with its own loop; only this machine can reach its socket."""
+"""A web server in a separate thread with its own event loop, reachable only on this machine."""
 
 import asyncio
 import os
@@ -18,14 +18,14 @@ from toolbench.threads import leave_behind_in_forks
 HOST = "127.0.0.1"
 _STARTING_SECONDS = 30.0
 _CLOSING_SECONDS = 10.0
-# In which stopped calls can still answer
+# The time in which stopped calls can still answer
 _ENDING_SECONDS = 0.5
 _LOOK = 0.02
 _WAITING = 2_048
 
 
 class _WebServer(uvicorn.Server):
-    """A web server that reports when it listens, and ends its open streams before it stops."""
+    """A web server that reports when it listens, and ends open streams before it stops."""
 
     started_now: Callable[[], object]
 
@@ -33,12 +33,12 @@ class _WebServer(uvicorn.Server):
         """Start, and call `started_now`."""
         await super().startup(sockets)
         for listening in sockets or ():
-            # The system keeps as many waiting, while few are accepted at once (`limit_connections`)
+            # So many connections may wait, while few are accepted at once (`limit_connections`)
             listening.listen(_WAITING)
         self.started_now()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Give running requests a moment to end, then close all connections."""
+        """Give running requests half a second to end, then close all connections."""
         deadline = asyncio.get_running_loop().time() + _ENDING_SECONDS
         while self.server_state.tasks and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(_LOOK)
@@ -53,12 +53,12 @@ class HttpThread:
     """The thread that serves one web application."""
 
     def __init__(self, name: str, port: int) -> None:
-        """Bind the socket to *port* of this machine, and make the event loop.
+        """Bind the socket to *port* of this machine, and create the event loop.
 
         Raises:
             ServerError: If *port* is taken, or cannot be used.
         """
-        # IPPROTO_TCP is named because asyncio sets TCP_NODELAY (small answers at once) only then
+        # Only with IPPROTO_TCP does asyncio set TCP_NODELAY, which sends small answers at once
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             self.socket.bind((HOST, port))
@@ -79,7 +79,7 @@ class HttpThread:
 
         Args:
             app: The application.
-            is_known: Tells by the headers of a request whether its client is one of ours.
+            is_known: Tells from the headers of a request whether its client has the token.
 
         Raises:
             ServerError: If the server does not start.
@@ -104,7 +104,7 @@ class HttpThread:
         try:
             is_up.result(_STARTING_SECONDS)
         except BaseException as error:
-            # Also after an interrupt, nothing stays open
+            # Nothing is left open, even after an interrupt
             self.close()
             if not isinstance(error, Exception):
                 raise
@@ -138,12 +138,12 @@ class HttpThread:
         self.socket.close()
 
     def call_soon(self, function: Callable[..., object], *args: Any) -> None:
-        """Call `function(*args)` in the event loop, unless this loop has ended."""
+        """Call `function(*args)` in the event loop, unless the loop has ended."""
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(function, *args)
 
     def leave_behind(self) -> None:
-        """After a fork, close the copies of the sockets: while they are open, clients would wait."""
+        """After a fork, close the copies of the sockets, for which clients would otherwise wait."""
         connections = () if self._server is None else self._server.server_state.connections
         for connection in list(connections):
             transport: Any = connection.transport
@@ -152,7 +152,7 @@ class HttpThread:
         self.socket.close()
 
     def close(self) -> None:
-        """Stop serving; wait for the end of the thread, at most ten seconds."""
+        """Stop serving, and wait up to ten seconds for the thread to end."""
         if self._thread is None:
             self.socket.close()
             self.loop.close()

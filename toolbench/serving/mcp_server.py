@@ -1,4 +1,4 @@
-"""The MCP server: FastMCP's web application, with our check of the token and our handlers."""
+"""The MCP server: FastMCP's web application with our token check and our handlers."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _PATH = "/mcp"
 
 
 class Server:
-    """A running MCP server for the tools of an `Offer`. It runs until it is closed."""
+    """An MCP server for the tools of an `Offer`, which runs until it is closed."""
 
     def __init__(
         self,
@@ -30,15 +30,15 @@ class Server:
         allowed_hosts: Sequence[str],
         begin: Begin,
     ) -> None:
-        """Start to serve *offer*.
+        """Start serving *offer*.
 
         Args:
             offer: The tools to serve.
             name: The name of the server for clients.
             token: The token that clients must send.
-            port: The port on 127.0.0.1; 0 takes a free port.
-            allowed_hosts: The other host names that clients may use.
-            begin: A function that starts a call.
+            port: The port on 127.0.0.1; 0 uses a free port.
+            allowed_hosts: Additional host names that clients may use.
+            begin: A function that creates and starts a call.
 
         Raises:
             ServerError: If the port cannot be used, or the server does not start.
@@ -58,7 +58,7 @@ class Server:
             )
             self._thread.start(OwnHeader(app), guard.knows)
         except BaseException:
-            # Also after an interrupt, nothing stays open
+            # Nothing is left open, even after an interrupt
             self._thread.close()
             raise
 
@@ -68,7 +68,7 @@ class Server:
         return self._thread.loop
 
     def announce_news(self) -> None:
-        """Notify clients soon, if the answer to `tools/list` has changed."""
+        """Notify clients soon if the answer to `tools/list` has changed."""
         self._thread.call_soon(self._announce)
 
     def _announce(self) -> None:
@@ -91,14 +91,14 @@ def fastmcp_server(
     news: Announcements | None = None,
     auth: OneToken | None = None,
 ) -> FastMCP[Any]:
-    """Return FastMCP's server with our handlers.
+    """Return a FastMCP server that uses our handlers.
 
     Args:
         offer: The tools to serve.
-        begin: A function that starts a call.
+        begin: A function that creates and starts a call.
         name: The name of the server for clients.
         news: The clients to notify when the tools change.
-        auth: The check of the token; None needs no token.
+        auth: The token check; if None, clients need no token.
     """
     if news is None:
         news = Announcements()

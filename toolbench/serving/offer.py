@@ -20,29 +20,29 @@ from toolbench.values import clip, sendable
 _log = logging.getLogger(__name__)
 AnyTool = ToolDefinition[Any, Any]
 Source = Callable[[], Iterable[AnyTool]]
-"""A function that returns the present tools of one part of an offer."""
+"""A function that returns the current tools of one part of an offer."""
 
 
 class Offer:
-    """The served tools by name. After a definition of any tool, they are looked up again."""
+    """The served tools by name, which are looked up again after any tool was defined."""
 
     def __init__(self, specs: Any) -> None:
-        """Offer the tools of *specs*; tools that are not for models are left out.
+        """Look up the tools of *specs*; tools that are not meant for models are left out.
 
         Args:
-            specs: A tool, a class of tools, a `Tool` spec, the name of a tool, or a function that
-                returns tools and is called at each look-up; or a list of these.
+            specs: A tool, a class of tools, a `Tool` spec, the name of a tool, or a list of these.
+                Or a function that returns tools, which is called at each look-up.
 
         Raises:
-            RegistrationError: If something is not a tool, or two tools have the same name.
-            ToolNotFoundError: If there is no tool with one of the names.
+            RegistrationError: If an item of *specs* is not a tool, or two tools have the same name.
+            ToolNotFoundError: If no tool has one of the given names.
         """
         self._lock = RLock()
         self._owned: list[AnyTool] = []
         self._sources = [*self._sources_of(specs)]
         self._is_stale = False
         self.version = 0
-        """The number of changes of the answer to `tools/list`."""
+        """How often the answer to `tools/list` has changed."""
         self._tools: dict[str, AnyTool] = {}
         self._described: dict[str, dict[str, Any]] = {}
         for tool in (tool for source in self._sources for tool in source()):
@@ -71,11 +71,11 @@ class Offer:
         return self._described
 
     def outdate(self) -> None:
-        """Note that the tools may have changed, so that the next use looks them up again."""
+        """Note that the tools may have changed, so that they are looked up again when next used."""
         self._is_stale = True
 
     def renew(self) -> None:
-        """Look up the tools, if `outdate` was called since the last time."""
+        """Look up the tools if `outdate` was called since the last look-up."""
         if not self._is_stale:
             return
         with self._lock:
@@ -86,7 +86,7 @@ class Offer:
             self._tools, self._described = tools, described
 
     def close(self) -> None:
-        """Close the tools that were made for this offer, from names, specs or classes."""
+        """Close the tools that this offer created from names, specs or classes."""
         for tool in self._owned:
             if tool.executor is not None:
                 tool.executor.close()
@@ -122,7 +122,7 @@ class Offer:
 
 
 class _Name:
-    """A source (`Source`) that looks up one tool by its name: in the notebook, as `%tool` does.
+    """A `Source` that looks up one tool by its name, in the notebook as `%tool` does.
 
     Without a notebook, it looks in the registry.
     """
@@ -180,9 +180,9 @@ def _constant(tools: list[AnyTool]) -> Source:
 
 
 def _followed(tool: AnyTool) -> Source:
-    """Return a source that gives the latest definition of *tool*.
+    """Return a source for the latest definition of *tool*.
 
-    If the notebook or the registry has *tool* under its name, the source looks up the name each
+    If the notebook or the registry has *tool* under its name, the source looks up this name each
     time.
     """
     if _named_as(tool.name) is not tool.latest():
@@ -192,7 +192,7 @@ def _followed(tool: AnyTool) -> Source:
 
 def _named_as(name: str) -> AnyTool | None:
     """Return the tool called *name* in the notebook or the registry; None if there is none."""
-    # No such tool, or several
+    # Raised if there is no such tool, or several
     with suppress(ToolbenchError):
         if default_registry.find_in_notebook is not None:
             return default_registry.find_in_notebook(name)
@@ -223,7 +223,7 @@ def _description(tool: AnyTool) -> dict[str, Any]:
         schema = output_schema_of(tool)
         if schema is not None:
             described["outputSchema"] = schema
-    # Its results are cut: they do not fit the schema
+    # Results that are cut do not fit the schema
     if tool.max_result_tokens is not None:
         described.pop("outputSchema", None)
     return described

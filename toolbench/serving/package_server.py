@@ -25,18 +25,18 @@ from toolbench.threads import daemon_thread
 def stdio_server(tools: Any, *, name: str) -> Any:
     """Return a FastMCP server of *tools*; its `run()` serves over stdio until the client ends it.
 
-    This is the server of an exported package. It answers as `serve` does: with progress, log lines,
-    output schemas, and questions for the user of the agent. Nobody at this machine is asked. The
-    tools are made in one thread, which also runs the sync ones, one after another: an object such
-    as a connection of sqlite works only in the thread in which it was made.
+    This is the server of an exported package. Like `serve`, it sends progress, log lines, output
+    schemas and questions to the agent; nobody at this machine is asked. One thread creates the
+    tools and runs all tools that are not `async`, one call after another. Objects such as SQLite
+    connections, which work only in the thread that created them, can therefore be used.
 
     Args:
-        tools: A function that makes the tools, or what else `serve` takes.
+        tools: A function that returns the tools, or anything else that `serve` accepts.
         name: The name of the server for clients.
 
     Raises:
         MissingExtraError: If the extra `serve` is not installed.
-        RegistrationError: If something is not a tool, or two tools have the same name.
+        RegistrationError: If an item of *tools* is not a tool, or two tools have the same name.
 
     Examples:
         >>> from toolbench import tool
@@ -86,7 +86,7 @@ def stdio_server(tools: Any, *, name: str) -> Any:
 
 
 class _Worker:
-    """A thread that makes calls, one after another. A call that hangs does not keep the process."""
+    """A thread that makes one call after another; it does not keep the process from exiting."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
@@ -108,7 +108,7 @@ class _Worker:
 
 
 def _executed_here(run: Run) -> Observation:
-    """Execute the tool of *run*, and stop it in this thread if *run* is cancelled."""
+    """Execute the tool of *run* in this thread, and stop it if *run* is cancelled."""
     if run.cancelled:
         raise RunCancelled
     run_of_code.hand_down(current_thread())

@@ -1,4 +1,4 @@
-"""The output schema of a function, made from its return annotation as FastMCP does."""
+"""The output schema of a function, created from its return annotation like FastMCP's."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.values import plain
 
 WRAPPED = "result"
-"""MCP requires an object: a result that is not an object is put into one, under this key."""
+"""The key for a result that is not an object, because MCP requires an object."""
 _WRAPS = "x-fastmcp-wrap-result"
 _NO_DATA = (Schema, TextContent, ImageContent, Iterator, AsyncIterator, Awaitable)
 _PLAIN = (None, type(None), str, object, Any)
@@ -24,7 +24,7 @@ _PLAIN = (None, type(None), str, object, Any)
 
 @dataclass(frozen=True)
 class ResultSchema:
-    """An output schema, and the type adapter that turns a result into JSON for this schema."""
+    """An output schema, and the type adapter that converts a result to JSON for this schema."""
 
     schema: Mapping[str, Any]
     adapter: TypeAdapter[Any]
@@ -35,7 +35,7 @@ class ResultSchema:
         return _WRAPS in self.schema
 
     def structured(self, result: Any) -> Any:
-        """Return *result* as JSON; the JSON is not checked against the schema."""
+        """Return *result* as JSON, without checking it against the schema."""
         try:
             data = self.adapter.dump_python(
                 result, mode="json", by_alias=False, warnings=False, fallback=str
@@ -48,7 +48,7 @@ class ResultSchema:
 
 
 def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
-    """Return *value*, which fits the output schema *schema*, as the function itself returns it."""
+    """Return *value*, which fits the output schema *schema*, as the function returns it."""
     is_wrapped = _WRAPS in schema and isinstance(value, Mapping)
     if is_wrapped and value.keys() == {WRAPPED}:
         return value[WRAPPED]
@@ -56,9 +56,9 @@ def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
-    """Return the output schema for the function of *tool*, or for the `__call__` of its executor.
+    """Return the output schema for the function of *tool*, or for its executor's `__call__`.
 
-    Return None if the return annotation gives no schema, or an observation.
+    Return None if the return annotation is an observation, or no schema can be made from it.
     """
     if tool.observation_type is not None or tool.executor is None:
         return None
@@ -89,7 +89,7 @@ def _of(function: Callable[..., Any]) -> ResultSchema | None:
             return None
         return ResultSchema(schema, adapter)
     except PydanticUserError as error:
-        # On Python 3.11
+        # This happens on Python 3.11
         if error.code == "typed-dict-version":
             msg = (
                 f"{innermost(function).__name__} promises no output schema: on this Python its "
@@ -105,7 +105,7 @@ _promise = lru_cache(maxsize=256)(_of)
 
 
 def _holds_no_data(hint: Any) -> bool:
-    """Tell whether values of the type *hint* may be content, such as an image, and not data."""
+    """Tell whether values of the type *hint* may be content, such as an image, instead of data."""
     args = get_args(hint)
     kind = get_origin(hint) or hint
     if isclass(kind) and issubclass(kind, _NO_DATA):

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 Answerer = Literal["agent", "notebook"]
 Listener = Callable[[ServedCall | None], object]
-"""A function that gets a call that has changed, or None if something else has changed."""
+"""A function that receives the call that has changed, or None if something else has changed."""
 KEPT_CALLS = 1_000
-"""How many calls `Served.calls` keeps, if fewer are running; earlier calls are in `history()`."""
+"""How many calls `Served.calls` keeps, besides running ones; `history()` has earlier calls."""
 _PAUSED = "calls are paused"
 _EACH = "each call of this server is asked about"
 
@@ -62,7 +62,7 @@ class Served:
         answer_within: float,
         allowed_hosts: Sequence[str],
     ) -> None:
-        """Start the server. `serve` describes the arguments."""
+        """Start the server; for the arguments, see `serve`."""
         allowed_hosts = check_settings(
             name=name,
             port=port,
@@ -72,21 +72,26 @@ class Served:
         )
         self.name = name
         self.require = require
-        """When to ask the user before a call: "policy" asks as the policy says, "always", or "never"."""
+        """When to ask the user before a call: as the "policy" says, "always", or "never"."""
         self.answer_within = answer_within
-        """The seconds that the user at the notebook has to answer; after that a call is refused."""
+        """The seconds that the user at the notebook has to answer; then the call is refused."""
         self.questions_to: Answerer = "agent"
-        """Who answers the questions of a running tool: "agent", the user of the agent (if
-        its program can ask), or "notebook", the user at this notebook. The user of the agent has ten
-        minutes to answer; of more than 32 open questions, the oldest is cancelled."""
+        """Who answers the questions of a running tool.
+
+        "agent" is the user of the agent, if the agent's program can ask; "notebook" is the user at
+        this notebook. The user of the agent has ten minutes to answer. If more than 32 questions
+        are open, the oldest is cancelled.
+        """
         self._lock = RLock()
         self._calls: deque[ServedCall] = deque()
         self._count = 0
         self._listeners: tuple[Listener, ...] = ()
         self._is_paused = self._is_closed = False
         self.token = Token.new()
-        """The token that a client sends, as `Authorization: Bearer ...`, or as `X-Toolbench-Token: ...` if a
-        proxy needs the other header."""
+        """The token that clients must send, as `Authorization: Bearer ...`.
+
+        If a proxy uses that header itself, clients send `X-Toolbench-Token: ...` instead.
+        """
         self._offer = Offer(tools)
         self._server = _server_of(
             self._offer,
@@ -101,21 +106,23 @@ class Served:
         self.proxy_hint = proxy_hint(self.url, allowed_hosts)
         """How a client on another machine reaches the server through JupyterHub or Binder; else "".
 
-        jupyter-server-proxy passes on an answer when it is complete, so progress comes with the result.
-        Through it no notice of a changed tool comes in the newer protocol, and no question in the older
-        one: set `questions_to` to "notebook" for such a client."""
+        jupyter-server-proxy forwards an answer only when it is complete, so progress arrives
+        together with the result. In the newer protocol, it forwards no notifications of changed
+        tools. In the older protocol, it forwards no questions: set `questions_to` to "notebook" for
+        such clients.
+        """
         self._file = ConnectionFile(name, self.url, self.token)
         try:
             self._file.write()
         except BaseException:
-            # Also after an interrupt, nothing stays open
+            # Nothing is left open, even after an interrupt
             self._server.close()
             raise
         self._forget = hooks.definitions.listen(self.look), hooks.listings.listen(self.look)
         open_servers.append(self)
         atexit.register(self.close)
 
-    # --- what it is -----------------------------------------------------------------
+    # --- its state ------------------------------------------------------------------
 
     @property
     def tools(self) -> Mapping[str, ToolDefinition[Any, Any]]:
@@ -130,7 +137,7 @@ class Served:
 
     @property
     def count(self) -> int:
-        """The number of calls that arrived so far."""
+        """The number of calls that have arrived so far."""
         return self._count
 
     @property
@@ -144,7 +151,7 @@ class Served:
         return self._is_closed
 
     def client_config(self, client: Client = "mcp") -> ClientConfig:
-        """Return the configuration for *client*; `print` it, and paste the printed text.
+        """Return the configuration for *client*, to print and paste into the client's file.
 
         Args:
             client: "claude" (Desktop and Code), "cursor", "vscode", "codex", or "mcp" for any
@@ -159,7 +166,7 @@ class Served:
         return f"<Served {self.name!r}: {count} at {self.url}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Return the view without widgets: the tools, the configurations of clients, the calls."""
+        """Return the view without widgets: the tools, the clients' configurations, the calls."""
         return served_bundle(self)
 
     # --- what the user does -------------------------------------------------------------
@@ -167,13 +174,13 @@ class Served:
     def pause(self) -> None:
         """Make each new call wait until the user accepts it.
 
-        After `answer_within` seconds it is refused.
+        A call that is not accepted within `answer_within` seconds is refused.
         """
         self._is_paused = True
         self._tell()
 
     def resume(self) -> None:
-        """Let new calls run again, and accept the calls that wait only because of `pause`."""
+        """Let new calls run again, and accept calls that are waiting only because of `pause`."""
         self._is_paused = False
         for call in self.calls:
             call.accept_if(_PAUSED, confirm=self.require != "never")
@@ -198,7 +205,7 @@ class Served:
         self._tell()
 
     def close(self) -> None:
-        """Stop the server: running calls are stopped, and no thread, socket or file stays."""
+        """Stop the server and the running calls; no thread, socket or file remains."""
         # A fork of the process that serves
         if self._file.process != os.getpid():
             return
@@ -240,7 +247,7 @@ class Served:
     ) -> ServedCall:
         """Start a call of *tool* for *client*.
 
-        *can_ask* tells whether the client can show a question to its person.
+        *can_ask* tells whether the client can show a question to its user.
         """
         call = ServedCall(
             tool,
@@ -260,7 +267,7 @@ class Served:
         return call
 
     def _keep(self, call: ServedCall) -> None:
-        """Keep *call*; if there are too many calls, drop the oldest call that has ended."""
+        """Keep *call*; if too many calls are kept, drop the oldest call that has ended."""
         with self._lock:
             self._count += 1
             self._calls.append(call)
@@ -306,35 +313,37 @@ def serve(
     """Serve *tools* over MCP to agents on this machine, and return the server.
 
     Each call is a run in `history()` with the source "agent". If a tool is defined again, its
-    new definition is served, and clients are notified. This needs the extra `serve`.
+    new definition is served, and clients are notified. This requires the extra `serve`.
 
-    The return annotation of a function becomes the output schema of its tool, unless it is `str` or
-    an image; a result that does not fit it is a failure that says where. NaN, which JSON cannot hold,
-    is sent as text. A tool's secrets are looked up in this process; the agent is never asked for one.
+    The return annotation of a function becomes the output schema of its tool, unless it is `str`
+    or an image. A result that does not fit the schema is sent as a failure that names the problem.
+    NaN, which JSON does not have, is sent as a string. A tool's secrets are looked up in this
+    process; the agent is never asked for them.
 
-    The server listens on 127.0.0.1 only. A request without the right token gets 401, a request to
-    another host name 421, and a request of another machine's web page 403. A connection has ten
-    seconds to show the token. If more than 128 are open, the oldest ones without it are closed.
+    The server listens only on 127.0.0.1. A request without the right token gets status 401, a
+    request to another host name 421, and a request from a web page of another machine 403. A
+    connection must send the token within ten seconds. If more than 128 connections are open, the
+    oldest connections without the token are closed.
 
     Args:
-        tools: Tools, classes of tools, `Tool` specs, names, a function that returns tools (it
-            is called again after a tool was defined), or a list of these.
+        tools: A tool, a class of tools, a `Tool` spec, the name of a tool, or a list of these. Or a
+            function that returns tools; it is called again whenever a tool has been defined.
         name: The name of the server for clients and for `toolbench connect`. If several servers
-            have this name, `toolbench connect` takes the newest server that is not closed.
-        port: The port on 127.0.0.1; 0 takes a free port.
-        require: When to ask the user before a call: "policy" asks as the policy says, "always",
-            or "never". A call that the policy denies never runs. Answers in advance, with
-            `answering`, do not let calls of agents run.
+            have this name, `toolbench connect` uses the newest server that is not closed.
+        port: The port on 127.0.0.1; 0 uses a free port.
+        require: When to ask the user before a call: as the "policy" says, "always", or "never". A
+            call that the policy denies never runs. Answers given in advance with `answering` are
+            not used for this question.
         answer_within: The seconds that the user has to answer; then the call is refused.
-        allowed_hosts: More host names that clients may use for this machine, for example
-            through a proxy: each is a full name, such as "hub.example.org".
+        allowed_hosts: Additional host names that clients may use for this machine, for example
+            through a proxy. Each must be a full name, such as "hub.example.org".
 
     Raises:
         MissingExtraError: If the extra `serve` is not installed.
-        RegistrationError: If something is not a tool, or two tools have the same name.
-        ServerError: If the port is taken, or the name of the server is not valid.
-        ToolbenchError: If one of the other settings is not valid.
-        ToolNotFoundError: If there is no tool with one of the names.
+        RegistrationError: If an item of *tools* is not a tool, or two tools have the same name.
+        ServerError: If the port is taken, or the name of the server is invalid.
+        ToolbenchError: If another setting is invalid.
+        ToolNotFoundError: If no tool has one of the given names.
 
     Examples:
         >>> from toolbench import tool

@@ -1,4 +1,4 @@
-"""A server of tools and its calls, as text and as HTML that needs no kernel."""
+"""Show a server of tools and its calls as text, and as HTML that needs no kernel."""
 
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, TypeVar
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 IN_A_CELL = 50
-"""How many of the last calls a saved notebook shows."""
-# Characters of the name of a client
+"""The number of recent calls that a saved notebook shows."""
+# The most characters of a client's name
 _NAME = 40
-# Characters of the arguments, and of the result, in a row
+# The most characters of the arguments, and of the result, in a row
 _BRIEF = 160
-# Characters of a result in each of its views, and of the printed output
+# The most characters of a result in each of its views, and of the printed output
 _LIMIT = 5_000
 _BOX = f"{TEXT_FONT};{TEXT_COLOR};border:{LINE};border-radius:8px;padding:12px 16px"
 
@@ -56,7 +56,7 @@ def served_bundle(served: "Served") -> dict[str, str]:
     else:
         note = Html("")
     rows = "".join(written_once(_rows, call, call_row) for call in reversed(calls))
-    # A copy: other threads may add calls
+    # Iterates over a copy, because other threads may add calls
     for reference in _rows.keyrefs():
         call = reference()
         if call is not None and call not in calls:
@@ -74,7 +74,7 @@ def _left_out(number: int) -> str:
 
 
 def head_html(served: "Served") -> Html:
-    """Return the line above the calls: the served tools, the URL, and the number of calls."""
+    """Return the heading: the state of the server, its URL, and the numbers of tools and calls."""
     word, tone = served_state(served)
     facts = [counted(len(served.tools), "tool"), counted(served.count, "call")]
     if served.is_closed:
@@ -90,7 +90,7 @@ def head_html(served: "Served") -> Html:
 
 
 def served_state(served: "Served") -> tuple[str, Tone]:
-    """Return the state of *served* in one word, and the colour for the word."""
+    """Return the state of *served* in one word, and a colour for the word."""
     if served.is_closed:
         return "stopped", "neutral"
     if served.is_paused:
@@ -99,7 +99,7 @@ def served_state(served: "Served") -> tuple[str, Tone]:
 
 
 def clients_html(served: "Served") -> Html:
-    """Return the client configurations to paste, behind a line to click. They have no secrets."""
+    """Return the configurations for clients, without secrets, in a part that opens on a click."""
     style = f"{CODE_FONT};margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
     cards = []
     for client in CLIENTS:
@@ -140,14 +140,14 @@ def words(call: ServedCall) -> str:
 
 
 def tone(call: ServedCall) -> Tone:
-    """Return the colour for the state of *call*."""
+    """Return a colour for the state of *call*."""
     if call.by_hand or call.questions:
         return "warning"
     return state_tone(call.state, call.run.outcome)
 
 
 def outcome(call: ServedCall) -> str:
-    """Return the outcome of *call* on one line; before its end, only its state."""
+    """Return the outcome of *call* on one line, or only its state if it has not ended."""
     if not (call.is_over or call.by_hand):
         return words(call)
     return f"{words(call)}: {_brief(call.observation)}".removesuffix(": ")
@@ -175,7 +175,7 @@ def written_once(
     call: ServedCall,
     write: Callable[[ServedCall], T],
 ) -> T:
-    """Return `write(call)`. If *call* has ended, *written* keeps what it returned for the next time."""
+    """Return `write(call)`; if the call has ended, keep the result in *written* for reuse."""
     row = written.get(call)
     if row is None:
         row = write(call)
@@ -185,7 +185,7 @@ def written_once(
 
 
 def call_row(call: ServedCall) -> Html:
-    """Return *call* as a compact row that opens and shows the whole call."""
+    """Return *call* as a compact row that opens to show the whole call."""
     line = f"{CODE_FONT};{REMARK};overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
     return Html(
         f'<details style="border:{LINE};border-radius:7px;margin:0 0 6px">'
@@ -198,11 +198,11 @@ def call_row(call: ServedCall) -> Html:
 
 
 def call_whole(call: ServedCall, *, limit: int) -> Html:
-    """Return the whole *call*: tool, arguments, result, and printed output.
+    """Return all parts of *call*: tool, arguments, result, and printed output.
 
     Args:
         call: The call.
-        limit: The most characters of the result in each view, and of the printed output.
+        limit: The maximum number of characters of the result in each view, and of the output.
     """
     facts = [
         words(call),
@@ -224,12 +224,12 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
 
 
 def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
-    """Return the printed output of *call* so far; empty if there is none.
+    """Return the output that *call* has printed so far; empty if there is none.
 
     Args:
         call: The call.
-        lines: The number of last lines to show; None shows all.
-        limit: The most characters to show.
+        lines: How many of the last lines to show; None shows all lines.
+        limit: The maximum number of characters to show.
     """
     text = call.run.output.text
     if lines is not None:

@@ -20,14 +20,14 @@ from toolbench.serving.access.connection_file import ConnectionFile, connections
 
 # Seconds between two checks that the server still runs
 _LOOK = 1.0
-# Bytes of one result
+# The most bytes of one result
 _LARGEST = 256 * 1024 * 1024
 
 
 def connect(name: str) -> None:
-    """Pass messages between stdio and the server called *name*, until the client or the server ends.
+    """Pass messages between stdio and the server *name* until the client or the server ends.
 
-    When the server ends, this process ends at once, because its read of stdin cannot be stopped.
+    When the server ends, this process exits immediately, because reading stdin cannot be cancelled.
 
     Raises:
         ServerError: If there is no server called *name*, or the server has ended.
@@ -51,7 +51,7 @@ def _say(text: str) -> None:
 
 
 def _end_with(connection: ConnectionFile) -> None:
-    """End the process when the server of *connection* has ended, even if the client sends nothing."""
+    """Exit when the server of *connection* has ended, even if the client sends nothing."""
     while connection.is_current:
         sleep(_LOOK)
     # First let running requests report the end
@@ -89,7 +89,7 @@ async def _pass_on(connection: ConnectionFile) -> None:
             if isinstance(message, SessionMessage):
                 await to_server.send(_with_headers(message))
         both.cancel_scope.cancel()
-        # Else the task that writes to stdio waits for more messages
+        # Otherwise the task that writes to stdio would wait for more messages
         to_client.close()
 
 

@@ -1,4 +1,4 @@
-"""The configuration with which a client reaches a served notebook; it contains no secret."""
+"""The configuration with which a client reaches a served notebook, without secrets."""
 
 import json
 import os
@@ -19,16 +19,16 @@ _PLACES: dict[Client, str] = {
     "codex": "~/.codex/config.toml",
     "mcp": "any client that reads `mcpServers`, such as `mcp_config` of OpenHands",
 }
-# The folder of the file with the token, if it is set
+# The variable that sets the folder of the file with the token
 _PASSED_ON = ("XDG_STATE_HOME",)
 
 
 class ClientConfig(dict[str, Any]):
-    """The configuration of one client: a dict for programs; `str()` gives the text to paste.
+    """The configuration of one client, as a dict; `str()` returns the text to paste.
 
     With this configuration, a client starts `toolbench connect NAME`. That program reads the URL
-    and the token from a file that only its owner can read. So the configuration has no secret, and
-    stays valid when the kernel is restarted.
+    and the token from a file that only its owner can read. The configuration therefore contains
+    no secrets, and remains valid when the kernel is restarted.
 
     Examples:
         >>> from toolbench.serving import ClientConfig
@@ -40,7 +40,7 @@ class ClientConfig(dict[str, Any]):
     """
 
     def __init__(self, client: Client, name: str) -> None:
-        """Make the configuration of *client*, such as "cursor", for the server *name*.
+        """Create the configuration of *client*, such as "cursor", for the server *name*.
 
         Raises:
             ToolbenchError: If there is no such client.
@@ -60,7 +60,7 @@ class ClientConfig(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Where to paste the text: usually the name of a file of the client."""
+        """Where to paste the text, usually the name of one of the client's files."""
         return _PLACES[self.client]
 
     def __str__(self) -> str:
@@ -80,9 +80,9 @@ def _entry(name: str) -> dict[str, Any]:
 
 
 def program() -> str:
-    """Return the full path of this environment's `toolbench`, because a client may have another PATH.
+    """Return the full path of this environment's `toolbench`; else "toolbench".
 
-    If the environment has no such program, return "toolbench".
+    The full path is needed because a client may have another PATH.
     """
     beside = str(Path(sys.executable).parent)
     return shutil.which("toolbench", path=beside) or "toolbench"

@@ -25,7 +25,7 @@ _DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, Recursio
 
 @dataclass(frozen=True)
 class ConnectionFile:
-    """What `toolbench connect` reads about one server: its URL, token, process and machine.
+    """The file from which `toolbench connect` reads a server's URL, token, process and machine.
 
     Each server writes a separate file, so several servers may have the same name.
     """
@@ -34,12 +34,12 @@ class ConnectionFile:
     url: str
     token: str = field(repr=False)
     process: int = field(default_factory=os.getpid)
-    """The id of the process that serves."""
+    """The id of the server's process."""
     machine: str = field(default_factory=socket.gethostname)
-    """The name of the server's machine, because several machines may share the home directory."""
+    """The name of the server's machine; several machines may share the home directory."""
     began: float = field(default_factory=time)
     id: str = field(default_factory=lambda: token_hex(4))
-    """A random text that makes the name of the file unique."""
+    """A random string that makes the name of the file unique."""
 
     @property
     def path(self) -> Path:
@@ -47,7 +47,7 @@ class ConnectionFile:
         return folder() / f"{self.name}~{self.id}.json"
 
     def write(self) -> None:
-        """Write the file. Also remove the files of servers that have ended, for example by a kill.
+        """Write the file, and remove files that servers left behind when they were killed.
 
         Raises:
             ServerError: If the file cannot be written.
@@ -75,7 +75,7 @@ class ConnectionFile:
             self.path.unlink(missing_ok=True)
 
     def remove_if_gone(self) -> bool:
-        """Remove the file if its server, on this machine, has ended; return True if so."""
+        """Remove the file if its server ran on this machine and has ended; tell whether it has."""
         is_gone = self.is_here and not (is_running(self.process) and _is_open(self.url))
         if is_gone:
             self.remove()
@@ -88,12 +88,12 @@ class ConnectionFile:
 
     @property
     def is_current(self) -> bool:
-        """Whether the file still exists, and the process that wrote it still runs."""
+        """Whether the file still exists, and the process that wrote it is still running."""
         return self.path.exists() and is_running(self.process)
 
 
 def is_running(process: int) -> bool:
-    """Return True if the process with the id *process* runs, or if the system cannot tell."""
+    """Tell whether the process with the id *process* is running; True if unknown."""
     # On Windows os.kill(process, 0) would end the process
     if os.name != "posix":
         return True
@@ -107,32 +107,32 @@ def is_running(process: int) -> bool:
 
 
 def _is_open(url: str) -> bool:
-    """Return False if no server listens at *url*; True if one does, or if this is not certain.
+    """Tell whether a server listens at *url*; True if this is uncertain.
 
-    The id of a server's process does not show this: another process may have got the same id later.
+    The process id is not enough to tell, because another process may have the same id later.
     """
     try:
         parts = urlsplit(url)
         with socket.create_connection((parts.hostname or "", parts.port or 0), _PROBING_SECONDS):
             return True
     except (ConnectionRefusedError, ValueError):
-        # Or *url* is not valid
+        # ValueError: *url* is invalid
         return False
     except OSError:
-        # It may be too busy to answer
+        # The server may be too busy to answer
         return True
 
 
 def folder() -> Path:
-    """Return the folder of all connection files (on Linux below `XDG_STATE_HOME`)."""
+    """Return the folder of all connection files, on Linux below `XDG_STATE_HOME`."""
     return user_state_path("toolbench") / "served"
 
 
 def check_name(name: Any) -> None:
-    """Check that *name* can be in the name of a file and in a client's configuration.
+    """Check that *name* can be used in the name of a file and in a client's configuration.
 
     Raises:
-        ServerError: If *name* is not valid; the message names the allowed characters.
+        ServerError: If *name* is invalid; the message names the allowed characters.
     """
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         msg = (
@@ -143,9 +143,9 @@ def check_name(name: Any) -> None:
 
 
 def connections(name: str) -> list[ConnectionFile]:
-    """Return the files of the servers called *name* that run on this machine, newest first.
+    """Return the files of the servers called *name* that are running on this machine.
 
-    The list is never empty.
+    The newest comes first; the list is never empty.
 
     Raises:
         ServerError: If there is no such server; the message names the servers that exist.
@@ -171,7 +171,7 @@ def connections(name: str) -> list[ConnectionFile]:
 
 
 def gone(name: str) -> str:
-    """Return the message for a server called *name* that has ended."""
+    """Return the error message for a server called *name* that has ended."""
     return (
         f"The server {name!r} cannot be reached: its kernel ended or was restarted. "
         "Run `%mcp serve` in that notebook again, then connect again."
@@ -179,9 +179,9 @@ def gone(name: str) -> str:
 
 
 def _files(name: str) -> Iterator[ConnectionFile]:
-    """Read the files of all servers called *name*; "*" means all names.
+    """Yield the files of all servers called *name*, or of all servers if *name* is "*".
 
-    Some of the servers may have ended. Damaged files are left out.
+    Some of these servers may have ended. Damaged files are left out.
     """
     for path in folder().glob(f"{name}~*.json"):
         own_name, _, id_ = path.stem.partition("~")

@@ -1,4 +1,4 @@
-"""Refuse the requests of callers without the right token."""
+"""Refuse requests without the right token."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -13,22 +13,22 @@ _OWN, _USUAL = OWN_HEADER.lower().encode(), b"authorization"
 
 
 class OneToken(TokenVerifier):
-    """A guard that lets in callers with the right token; it keeps only a hash of the token."""
+    """A verifier that accepts one token, of which it keeps only a hash."""
 
     def __init__(self, token: str) -> None:
-        """Make a guard that lets in callers with *token*."""
+        """Create a verifier that accepts *token*."""
         super().__init__()
         self._digest = sha256(token.encode()).digest()
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return a description of the caller; None if the token is wrong, to refuse the caller."""
+        """Return a description of the caller; None refuses the request, as *token* is wrong."""
         if not self._is_right(token.encode(errors="surrogateescape")):
             return None
         # No copy of the token is kept
         return AccessToken(token="", client_id="toolbench", scopes=[])
 
     def knows(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Whether the token is in one of the *headers* of a request."""
+        """Tell whether one of the *headers* of a request contains the token."""
         for name, value in headers:
             if name == _OWN and self._is_right(value):
                 return True
@@ -42,14 +42,14 @@ class OneToken(TokenVerifier):
 
 
 class OwnHeader:
-    """An ASGI application before the server: it also accepts the token in the header `OWN_HEADER`."""
+    """ASGI middleware that also accepts the token in the header `OWN_HEADER`."""
 
     def __init__(self, app: Any) -> None:
-        """Pass requests on to *app*, the ASGI application of the server."""
+        """Wrap *app*, the ASGI application of the server."""
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Move the token from `OWN_HEADER` to `Authorization`, if it is there; pass the request on."""
+        """Move a token in `OWN_HEADER` to `Authorization`, and pass the request on."""
         headers: list[tuple[bytes, bytes]] = [*scope.get("headers", ())]
         others, tokens = [], []
         for name, value in headers:

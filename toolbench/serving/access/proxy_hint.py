@@ -1,4 +1,4 @@
-"""A hint for a kernel on JupyterHub or Binder: how an agent on the user's machine reaches a server."""
+"""Explain how an agent on the user's machine reaches a server on JupyterHub or Binder."""
 
 import os
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Return a string: how a client on another machine reaches *url*; "" if there is no hub.
+    """Return a hint on how a client on another machine reaches *url*; "" if there is no hub.
 
     Args:
         url: The URL of the server on this machine.
-        allowed_hosts: The other host names that clients may use.
+        allowed_hosts: Additional host names that clients may use.
     """
     prefix = os.environ.get(_PREFIX)
     if not prefix:

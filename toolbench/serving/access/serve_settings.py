@@ -1,4 +1,4 @@
-"""Check the settings of `serve` before the server starts; an error is one sentence."""
+"""Check the settings of `serve` before the server starts."""
 
 import re
 from collections.abc import Iterable
@@ -23,8 +23,8 @@ def check_settings(
     """Check the settings of `serve`; return the allowed hosts.
 
     Raises:
-        ServerError: If the name of the server is not valid.
-        ToolbenchError: If one of the other settings is not valid.
+        ServerError: If the name of the server is invalid.
+        ToolbenchError: If another setting is invalid.
     """
     check_name(name)
     if not _is_whole(port) or not 0 <= port <= _LARGEST_PORT:
