@@ -1,6 +1,6 @@
 """The explorer of MCP servers: reconnect them, call tools, read resources, watch messages.
 
-Panels use some of its parts, and it uses panels: so it is loaded when it is first used.
+The explorer and panels use parts of each other, so this package is loaded on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Show the app of a tool: HTML from the server of the tool, and the calls that the app makes."""
+"""The preview of a tool's app: HTML from the tool's server, and the calls that the app makes."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -29,10 +29,10 @@ _MOST_NAMES = 3
 
 
 class AppView:
-    """A button that shows the app with the arguments and the last result of a tool's panel.
+    """A button that shows a tool's app with the arguments and the last result of the tool's panel.
 
-    The questions and calls of the app are below the app. Without our JavaScript module
-    the app is only a preview: it cannot send requests.
+    Questions and calls of the app are shown below the app. Without our JavaScript module the app is
+    only a preview and cannot send requests.
     """
 
     def __init__(self, session: MCPServerSession, panel: "ToolPanel") -> None:
@@ -91,7 +91,7 @@ class AppView:
         self._button.description = "Preview its app again"
 
     def _go_online(self) -> None:
-        """Show the same app again, and let it use the addresses that the button names."""
+        """Show the same app again, with access to the addresses that the button names."""
         if self._app is not None:
             show_if(self._allow, is_shown=False)
             self._draw(self._app, is_online=True)
@@ -111,10 +111,9 @@ class AppView:
         put(self._preview, html)
 
     def _connected(self) -> AppAddress | None:
-        """Make a bridge for the app, and return the address of the bridge.
+        """Connect the app with the kernel, and return the address for the app's requests.
 
-        Return None, and make no bridge, if the page has not loaded our JavaScript
-        module.
+        If the page has not loaded our JavaScript module, connect nothing and return None.
         """
         key = front_end.key
         if not key:
@@ -125,13 +124,16 @@ class AppView:
         return AppAddress(key, self._name)
 
     def _show_calls(self) -> bool:
-        """Show the calls and messages of the app; return False, as there is no more to watch."""
+        """Show the calls and messages of the app.
+
+        Return False, so that the ticker stops calling this.
+        """
         if self._bridge is not None and self._calls.comm is not None:
             put(self._calls, _calls_html(self._bridge))
         return False
 
     def _leave(self) -> None:
-        """End the bridge to the app that was shown before."""
+        """Disconnect the app that was shown before."""
         app_messages.close(self._name)
         bridge, self._bridge = self._bridge, None
         if bridge is not None:
@@ -139,14 +141,14 @@ class AppView:
         put(self._calls, Html(""))
 
     def close(self) -> None:
-        """Close the app; its calls are stopped."""
+        """Close the app and stop its calls."""
         self._server_request.forget()
         self._leave()
         self._parts.close()
 
 
 def _allow_label(addresses: Sequence[str]) -> str:
-    """Return the label of the button that allows *addresses*; it names only the first addresses."""
+    """Return the label of the button that allows *addresses*, which names only the first ones."""
     names = ", ".join(addresses[:_MOST_NAMES])
     left = len(addresses) - _MOST_NAMES
     if left > 0:

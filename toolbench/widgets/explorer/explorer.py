@@ -51,9 +51,9 @@ class ServerPage:
         lock: Lock,
         when_run: Callable[[RunRecord], object],
     ) -> None:
-        """Show the tools of *session*. The other tabs are made when they are opened.
+        """Show the tools of *session*. The other tabs are made when they are first opened.
 
-        After each run of a tool call *when_run* with its record.
+        After each run of a tool, *when_run* is called with the record of the run.
         """
         self.session = session
         self._parts = parts = Parts()
@@ -73,9 +73,9 @@ class ServerPage:
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
-        """Show the changes *names* in the visible panes; mark other tabs that have changed."""
+        """Show the changes *names* in the visible panes, and mark other tabs that have changed."""
         marked = names & _MARKED
-        # Not before it is heard of: the word of something else may overtake it
+        # Read only after this notification: one about something else may arrive first
         if "tools" in names:
             change, self._last_change = self._last_change, self.session.tools.last_change
             if change is self._last_change:
@@ -84,7 +84,7 @@ class ServerPage:
         self.lists.hear(names, marked)
 
     def _offer_skills(self) -> None:
-        """Add the tab of skills if the server has skills. Few servers have them."""
+        """Add the tab Skills if the server has skills, as few servers do."""
         if has_skills(self.session):
             self.lists.add(SkillsPane, SkillsPane)
 
@@ -103,14 +103,14 @@ class ServerPage:
     def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name* with *arguments*, and run it if *is_run* is true.
 
-        Return False if the server lists no such tool.
+        Return False if the server does not list the tool.
         """
         pane = self.lists.show(ToolsPane)
         return isinstance(pane, ToolsPane) and pane.use(name, arguments, is_run=is_run)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a tool of the server runs."""
+        """Whether a tool of the server is running."""
         return self.lists.is_busy
 
     def _place(self) -> None:
@@ -131,7 +131,8 @@ open_explorers: "WeakSet[Explorer]" = WeakSet()
 class Explorer(LiveView):
     """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
-    A server may report a change on any thread. The servers stay connected when it is closed.
+    A server may report a change on any thread. Closing the explorer does not disconnect the
+    servers.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -154,8 +155,8 @@ class Explorer(LiveView):
 
         Args:
             client: A client, or servers by name. Servers added later are shown after `look`.
-            server: The name of the server to show, also after it was forgotten and connected
-                again. By default, the first server of *client*.
+            server: The name of the server to show. It is shown again if it is forgotten and then
+                reconnected. By default, the first server of *client*.
         """
         self._lock = RLock()
         self._client = client
@@ -184,14 +185,17 @@ class Explorer(LiveView):
             use="the explorer",
         )
         self._name = server
-        # Then no other server takes its place
+        # A chosen server is not replaced by another one
         self._is_chosen = server is not None
         self.look()
         open_explorers.add(self)
 
     @property
     def servers(self) -> Mapping[str, MCPServerSession]:
-        """The servers by name; for a client, including disconnected ones."""
+        """The servers by name.
+
+        If the explorer shows a client, disconnected servers are included.
+        """
         client = self._client
         if isinstance(client, MCPClient):
             return client.known
@@ -201,7 +205,7 @@ class Explorer(LiveView):
     def server(self) -> str | None:
         """The name of the shown server; None if there is no server.
 
-        A chosen server stays shown even after it was forgotten.
+        A server that the user chose stays the shown server even after it was forgotten.
         """
         return self._name
 
@@ -217,7 +221,7 @@ class Explorer(LiveView):
             self.look()
 
     def look(self) -> None:
-        """Update the list of servers, because servers may be new, removed or replaced."""
+        """Update the list of servers: some may be new, removed or replaced."""
         with self._lock:
             before, self._sessions = self._sessions, dict(self.servers)
             for name, session in before.items():
@@ -285,7 +289,10 @@ class Explorer(LiveView):
             self._show_details()
 
     def _open_details_if_lost(self) -> None:
-        """Open the tabs about the shown server if it is not connected: they say why, and connect it."""
+        """Open the details of the shown server if it is not connected.
+
+        They say why it is not connected, and have the button to connect it.
+        """
         page = self.page
         if page is not None and page.session.status not in ("connected", "connecting"):
             self._shows_details = True
@@ -310,7 +317,7 @@ class Explorer(LiveView):
                 self._show_details()
 
     def _add_run(self, record: RunRecord) -> None:
-        """Keep *record*, the last run of its tool, in the saved notebook."""
+        """Keep *record*, the last run of its tool, for the saved notebook."""
         # The newest is the last
         self._last_runs.pop(record.address, None)
         self._last_runs[record.address] = record
@@ -336,14 +343,14 @@ class Explorer(LiveView):
 
 
 def client_view(client: MCPClient, **options: Any) -> Any:
-    """Return the mime bundle of a client: its explorer, and HTML that needs no kernel."""
+    """Return the mime bundle of a client: its explorer, and HTML that works without a kernel."""
     if not has_kernel():
         return client_bundle(client)
     return Explorer(client)._repr_mimebundle_(**options)
 
 
 def server_view(session: Any, **options: Any) -> Any:
-    """Return the mime bundle of one server: its explorer, and HTML that needs no kernel."""
+    """Return the mime bundle of one server: its explorer, and HTML that works without a kernel."""
     if not has_kernel():
         return server_bundle(session)
     bundle = Explorer({session.name: session})._repr_mimebundle_(**options)

@@ -1,4 +1,4 @@
-"""The tab of a server's MCP log, and of the stderr of its process."""
+"""The tab with a server's MCP log and its process's stderr."""
 
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ _NOISE = "lines on stdout that are not messages"
 
 
 class LogPane(Pane):
-    """Two feeds: the MCP log, which a filter narrows, and the lines on stderr."""
+    """Two lists that grow: the MCP log, which can be filtered, and the lines on stderr."""
 
     title = "Log"
     hears: ClassVar[frozenset[str]] = frozenset({"log", "stderr", "status"})
@@ -64,7 +64,7 @@ class LogPane(Pane):
         self._say_nothing()
 
     def _say_nothing(self) -> None:
-        """Say why the log is empty: nothing was logged, or nothing that matches the filter."""
+        """Show why the log is empty: nothing was logged, or nothing matches the filter."""
         count = len(self.session.log)
         text = _NOTHING
         if count:
@@ -79,7 +79,7 @@ class LogPane(Pane):
 
 
 def _newest(items: Any, count: int) -> list[Any]:
-    """Return the last *count* of *items*, which keeps the newest; all if it has fewer."""
+    """Return the last *count* of *items*. *items* keeps only the newest, so there may be fewer."""
     kept = list(items)
     return kept[max(0, len(kept) - count) :]
 

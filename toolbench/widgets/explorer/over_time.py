@@ -1,4 +1,4 @@
-"""The tabs Recording and Changes: what `%mcp record`, `diff`, `snapshot` and `approve` do, by buttons."""
+"""The tabs Recording and Changes: buttons for `%mcp record`, `diff`, `snapshot` and `approve`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -36,18 +36,18 @@ def _status(text: str, tone: Tone) -> Html:
 
 
 class RecordingPane(Pane):
-    """The state of the recording, its file, and a button that starts and stops it."""
+    """The state of the recording, its file, and a button to start and stop it."""
 
     title = "Recording"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show the button. A click on the button begins to record *session*."""
+        """Show the button, with which the user starts to record *session*."""
         super().__init__(session, lock)
         parts = self._parts
         self._request = self.request()
         self._last, file = Html(""), file_of(session.name, ".jsonl")
-        # What the button says; a cell may begin or end a recording before the button says so
+        # The state that the button shows; a cell may have started or stopped a recording since
         self._is_on = False
         self._file = parts.make(
             w.Text,
@@ -64,7 +64,10 @@ class RecordingPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show whether the server is recorded; if it is not, also what the last click did."""
+        """Show whether the server is being recorded.
+
+        If not, show the outcome of the last click too.
+        """
         session = self.session
         is_replay = session.entry.transport == "replay"
         self._is_on = is_on = session.recording is not None and not is_replay
@@ -99,7 +102,7 @@ _PROPOSED = 50
 
 
 class ChangesPane(Pane):
-    """A comparison of the server with its approved state, a snapshot, a recording or another server."""
+    """A comparison of the server with its approved state, a snapshot, a recording or a server."""
 
     title = "Changes"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
@@ -109,7 +112,7 @@ class ChangesPane(Pane):
         super().__init__(session, lock)
         parts = self._parts
         self._looking, self._comparing, self._writing = (self.request() for _ in range(3))
-        # Whose changes are on the page
+        # The offer whose changes are on the page
         self._shown: Offer | None = None
         self._other = parts.make(
             w.Combobox,
@@ -117,7 +120,7 @@ class ChangesPane(Pane):
             description="Compare with",
             placeholder="a snapshot, recording or server",
             options=self._proposals(),
-            # Else a click arrives before the last key
+            # Otherwise a click arrives before the last key
             continuous_update=False,
         )
         self._compare = self.button("Compare", self._start)
@@ -127,7 +130,7 @@ class ChangesPane(Pane):
             partial(self._take_snapshot, snapshot),
             tip=f"Write what it offers now into {snapshot}",
         )
-        # Apart from a comparison: the button stands below what it approves
+        # Separate from a comparison, so that the button is below what it approves
         self._unapproved = parts.column()
         self._state, self._page = parts.html(), parts.html()
         head = parts.row(self._other, self._compare, self._snapshot)
@@ -157,7 +160,7 @@ class ChangesPane(Pane):
             self._shown = None
             self._say_unapproved()
             if not trust.offer.is_approved:
-                # In a thread of its own: to compare may take a second
+                # In a separate thread, because a comparison may take a second
                 show = partial(self._ask_to_approve, trust, trust.offer, sentence)
                 self._looking.start(trust.offer.changes, show)
 
@@ -165,7 +168,7 @@ class ChangesPane(Pane):
         self, trust: Trust, offer: Offer, sentence: str, changes: list[Change] | Failure
     ) -> None:
         if trust.offer is not offer:
-            # Meanwhile a cell approved it, or the server lists something else
+            # Meanwhile a cell has approved the offer, or the server lists something else
             self._look_at_trust(sentence)
             return
         if isinstance(changes, Failure):
@@ -179,7 +182,7 @@ class ChangesPane(Pane):
             )
         head = _status("\n".join(lines), "warning")
         page = self._parts.html(Html(head + self._page_of("as approved", changes)))
-        # Another button for each offer: a click that is on its way is about the page that was read
+        # A new button for each offer, so that a click always approves what the user has read
         button = self.button(
             "Approve",
             partial(self._approve, offer),
@@ -188,7 +191,7 @@ class ChangesPane(Pane):
         self._say_unapproved(page, button)
 
     def _say_unapproved(self, *widgets: Any) -> None:
-        """Show *widgets*, in place of what was said of an earlier offer."""
+        """Replace what was shown about an earlier offer with *widgets*."""
         old = self._unapproved.children
         self._unapproved.children = widgets
         self._parts.drop(old)
@@ -207,7 +210,7 @@ class ChangesPane(Pane):
     # --- comparing ----------------------------------------------------------------
 
     def _proposals(self) -> list[str]:
-        """Return the names of files and of other servers, to compare the server with."""
+        """Return the names of files and other servers with which the server can be compared."""
         here = Path.cwd()
         files: list[str] = []
         for pattern in ("*.snapshot.json", "*.jsonl"):

@@ -1,4 +1,4 @@
-"""The tab of a server's prompts: a form for the arguments, and the messages."""
+"""The tab with a server's prompts: a form for the arguments, and the messages."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -23,14 +23,14 @@ _MESSAGES = 100
 
 
 class PromptsPane(RemoteListPane):
-    """A list of prompts. For the picked prompt it shows a form and the messages."""
+    """A list of prompts. The picked prompt has a form, and below it the messages."""
 
     title = "Prompts"
     verb = "Get messages"
     hears: ClassVar[frozenset[str]] = frozenset({"prompts", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Ask the server for its prompts, in the background."""
+        """List the prompts of the server, in the background."""
         super().__init__(session, lock)
         self._links = LinkedResources(self._parts, lock)
         self._extras = [self._links.widget]
@@ -81,7 +81,10 @@ class PromptsPane(RemoteListPane):
             self._links.offer(self.session, result, redactor_of(result))
 
     def _result_html(self, result: MCPPromptObservation) -> Html:
-        """Return the messages; above them their description, unless it is the prompt's own."""
+        """Return the messages.
+
+        If they have a description other than the prompt's, it comes first.
+        """
         html = "".join(notice(text, "warning") for text in result.warnings)
         prompt = self._offers.get(self._list.picked or "")
         known = {""}
@@ -94,7 +97,7 @@ class PromptsPane(RemoteListPane):
         return Html(redactor_of(result).html(html))
 
     def close(self) -> None:
-        """Close the tab; the read of a link that still runs is ignored."""
+        """Close the tab. Ignore the result of a link that is still being read."""
         self._links.leave()
         super().close()
 

@@ -1,4 +1,4 @@
-"""A form for the text arguments of prompts and resource templates, with the server's completions."""
+"""A form for the arguments of prompts and resource templates, with the server's completions."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -29,22 +29,23 @@ It gets the argument's name, the typed text and the values of the other argument
 _PAUSE = 0.25
 # Arguments with proposals
 _MAX_PROPOSALS = 8
-# Above every built-in rule of a string but that of secrets, which are no part of a widget's state
+# Above every built-in rule for strings except that for secrets, which no widget's state may contain
 _RANK = 79
 
 
 class RequestForm:
-    """A SchemaForm with text fields. The first few fields show the server's proposals."""
+    """A SchemaForm with text fields. The first few fields offer the server's proposals."""
 
     def __init__(
         self, schema: Mapping[str, Any], propose: Propose | None, typed: Mapping[str, str]
     ) -> None:
-        """Make the form for *schema*, an object of strings.
+        """Make the form for *schema*, the schema of an object whose values are strings.
 
         Args:
             schema: The schema of the arguments.
             propose: Asks the server for proposals. If it is None, the fields have no proposals.
-            typed: The values of an earlier form. Those that the schema does not have are left out.
+            typed: The values of an earlier form. Values for arguments that *schema* does not have
+                are left out.
         """
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}
@@ -62,12 +63,12 @@ class RequestForm:
 
     @property
     def values(self) -> dict[str, str]:
-        """The typed arguments, to send to the server."""
+        """The typed arguments, ready to be sent to the server."""
         return {name: str(value) for name, value in self.form.value.items()}
 
     @property
     def is_ready(self) -> bool:
-        """Whether the values can be sent; if not, the form shows its errors."""
+        """Whether the values can be sent. If not, reading this property shows the form's errors."""
         if self.form.errors:
             self.form.reveal_errors(focus=True)
             return False
@@ -114,21 +115,24 @@ class RequestForm:
                 self._boxes[name].offer(values)
 
     def close(self) -> None:
-        """Close the form; proposals that arrive later are ignored."""
+        """Close the form, and ignore proposals that arrive later."""
         self._server_request.forget()
         self._propose = None
         self.form.close()
 
 
 def proposals(session: MCPServerSession, target: Prompt | ResourceTemplate) -> Propose | None:
-    """Return a function that asks for proposals for *target*; None if the server has no proposals."""
+    """Return a function that asks the server for proposals for *target*.
+
+    Return None if the server does not offer completions.
+    """
     if "completions" not in session.capabilities:
         return None
     return lambda name, typed, others: session.complete(target, name, typed, **others)
 
 
 class Proposed(Line):
-    """One line of text with the server's proposals; the user may type other text."""
+    """One line of text with the server's proposals. The user may also type other text."""
 
     kind = Combobox
 
@@ -143,7 +147,7 @@ class Proposed(Line):
 
     @property
     def hint(self) -> str:
-        """A remark if the server has more proposals than it sent; else an empty string."""
+        """A remark if the server has more proposals than it sent; empty otherwise."""
         return self._others
 
     def offer(self, values: Completions) -> None:
@@ -160,7 +164,7 @@ class Proposed(Line):
 
 
 def _others(values: Completions) -> str:
-    """Return a remark if the server has more proposals than it sent; else an empty string."""
+    """Return a remark if the server has more proposals than it sent; empty otherwise."""
     if not values.has_more:
         return ""
     known = ""

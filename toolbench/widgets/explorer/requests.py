@@ -1,4 +1,4 @@
-"""Show changes of a server and results of requests to it, always in the ticker's thread."""
+"""Changes of a server and results of requests to it, delivered in the ticker's thread."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ class PendingUpdates:
     """Collects the changes of one server until the next tick."""
 
     def __init__(self, session: MCPServerSession, show: Callable[[frozenset[str]], None]) -> None:
-        """Let the ticker's thread call *show* with the names of the changes."""
+        """Make the ticker's thread call *show* with the names of the latest changes."""
         self._show = show
         self._names: set[str] = set()
         self._lock = Lock()
@@ -54,22 +54,22 @@ class Failure:
 class ServerRequest(Generic[T]):
     """Sends requests to a server in threads, so that the page does not wait.
 
-    If several requests are started, only the result of the last request is shown.
+    If several requests are started, only the result of the last one is shown.
     """
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
-        """Send no request yet. Results will be shown while *lock*, which others share, is held."""
+        """Send nothing yet. *lock* is held while a result is shown."""
         self._lock = lock
         self._turn_lock = Lock()
         self._turn = 0
 
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
-        """Call *ask* in a new thread. Then call *show* with its result in the ticker's thread."""
+        """Call *ask* in a new thread, then call *show* with the result in the ticker's thread."""
         work = partial(self._run, self._next(), ask, show)
         Thread(target=work, name="toolbench-server-request", daemon=True).start()
 
     def forget(self) -> None:
-        """Ignore the result of a request that still runs."""
+        """Ignore the result of a request that is still running."""
         self._next()
 
     def _next(self) -> int:
@@ -95,10 +95,10 @@ class ServerRequest(Generic[T]):
 
 
 class AskingRequest(ServerRequest[T]):
-    """A request during which the server may ask questions: they are shown in `widget` and answered there."""
+    """A request during which the server may ask questions, which are answered in `widget`."""
 
     def __init__(self, lock: AbstractContextManager[Any], parts: Parts) -> None:
-        """Send no request yet; *parts* makes the widgets."""
+        """Send nothing yet. *parts* makes the widgets."""
         super().__init__(lock)
         self._box = QuestionBox(parts)
         self.widget = self._box.widget
@@ -106,7 +106,7 @@ class AskingRequest(ServerRequest[T]):
         self._over = CancelToken()
 
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
-        """Call *ask* as `ServerRequest` does. The open question of an earlier request is cancelled."""
+        """Call *ask* as `ServerRequest` does, and cancel an earlier request's open question."""
         self._over.cancel()
         self._over = over = CancelToken()
 
@@ -120,6 +120,6 @@ class AskingRequest(ServerRequest[T]):
         super().start(answered, show)
 
     def forget(self) -> None:
-        """Ignore the result of a request that still runs, and cancel the open question."""
+        """Ignore the result of a request that is still running, and cancel its open question."""
         super().forget()
         self._over.cancel()

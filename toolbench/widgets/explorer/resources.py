@@ -1,4 +1,4 @@
-"""The tabs of a server's resources and of its skills, which are resources too: listed and read."""
+"""The tabs with a server's resources and its skills, which are also resources."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -29,13 +29,13 @@ _UPDATED = "notifications/resources/updated"
 
 
 class ResourcesPane(RemoteListPane):
-    """A list of resources and templates. The user can read and subscribe to the picked item."""
+    """A list of resources and templates. The user can read the picked one and subscribe to it."""
 
     title = "Resources"
     hears: ClassVar[frozenset[str]] = frozenset({"resources", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Ask the server for its resources and templates, in the background."""
+        """List the resources and templates of the server, in the background."""
         super().__init__(session, lock)
         parts = self._parts
         self._following = self.request()
@@ -93,7 +93,7 @@ class ResourcesPane(RemoteListPane):
         super()._pick(key)
 
     def _wanted(self) -> str | None:
-        """Return the URI of the picked resource, or of the picked template with its typed values.
+        """Return the URI of the picked resource, or of the picked template with the typed values.
 
         Return None if no valid URI can be made.
         """
@@ -103,7 +103,7 @@ class ResourcesPane(RemoteListPane):
         template = self._offers.get(self._list.picked or "")
         if not isinstance(template, ResourceTemplate) or not form.is_ready:
             return None
-        # In the URI no name shows that one is a secret
+        # In the URI no name shows that a value is a secret
         secrets = Secrecy(template.schema).secrets_in(form.values)
         self.session.keep_secret(secrets)
         self._uri = template.expand(**form.values)
@@ -190,13 +190,13 @@ _MAIN = "SKILL.md"
 
 
 class SkillsPane(RemoteListPane):
-    """A list of skills. The user can read the files of the picked skill. No file is run."""
+    """A list of skills. The user can read the files of the picked skill; no file is run."""
 
     title = "Skills"
     hears: ClassVar[frozenset[str]] = frozenset({"skills", "resources", "status"})
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Ask the server for its skills, in the background."""
+        """List the skills of the server, in the background."""
         super().__init__(session, lock)
         self._file = self._parts.chooser("File", [_MAIN])
         self._operations = [self._parts.row(self._file, self._read)]

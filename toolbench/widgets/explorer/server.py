@@ -1,6 +1,6 @@
 """The tabs about a server itself, in the explorer and beside a tool of the server.
 
-The first says how the server is, reconnects it, and reviews whether to use it.
+The first tab shows the state of the server, reconnects it, and reviews whether to use it.
 """
 
 from functools import partial
@@ -34,7 +34,7 @@ _INSTRUCTIONS = 2_000
 
 
 class ServerPane(Pane):
-    """The state of a server, its instructions, and the buttons to reconnect and to review it."""
+    """The state of a server, its instructions, and buttons to reconnect and to review it."""
 
     title = "Server"
     hears: ClassVar[frozenset[str]] = frozenset({"status", "tools", "stderr"})
@@ -62,7 +62,7 @@ class ServerPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the present state of the server."""
+        """Show the current state of the server."""
         session, is_closing = self.session, self._is_closing
         is_away = session.status in ("new", "closed")
         self._again.disabled = is_closing or session.status == "connecting"
@@ -83,12 +83,12 @@ class ServerPane(Pane):
         if self.session.status == "connecting":
             return
         self._again.disabled = True
-        # Not by reconnect(), which may print: the link to authorize on is in this tab
+        # Not with reconnect(), which may print: the link to the authorization page is in this tab
         self._connecting.start(partial(portal.call, self.session.aconnect), self._ended)
 
     def _disconnect(self) -> None:
         self._is_closing = True
-        # A process may take two seconds to end
+        # A process may take two seconds to exit
         self.refresh()
         self._connecting.start(self.session.close, self._ended)
 
@@ -128,7 +128,7 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """Return the page to authorize on, the error and, if connected, the server's instructions.
+    """Return the link for authorization, the error and, if connected, the server's instructions.
 
     If the connection broke, return the last lines on stderr too.
     """
@@ -161,15 +161,18 @@ def _more_html(session: MCPServerSession) -> str:
 
 
 class ServerView(TabSet):
-    """The tabs Server, Log, Traffic, Timeline, Recording and Changes. The visible one follows the server."""
+    """The tabs Server, Log, Traffic, Timeline, Recording and Changes.
+
+    The visible tab is updated whenever the server changes.
+    """
 
     def __init__(self, session: MCPServerSession, lock: Lock, use_tool: UseTool) -> None:
-        """Show the state of *session*; the other tabs are made when they are opened.
+        """Show the state of *session*. The other tabs are made when they are first opened.
 
         Args:
             session: The server.
             lock: A lock that is held while something is shown.
-            use_tool: A function that opens a tool's panel, with arguments in its form.
+            use_tool: A function that opens the panel of a tool, with arguments in its form.
         """
         kinds: dict[type[Pane], MakePane] = {
             ServerPane: ServerPane,
@@ -191,7 +194,7 @@ class ServerView(TabSet):
 def server_view_of(
     tool: ToolDefinition[Any, Any], lock: Lock, use_tool: UseTool
 ) -> ServerView | None:
-    """Return the view of the server that runs *tool*; None if *tool* is not from a server."""
+    """Return the view of the server that runs *tool*; None if no server runs it."""
     executor = tool.executor
     if isinstance(executor, MCPToolExecutor):
         return ServerView(executor.client, lock, use_tool)

@@ -1,4 +1,4 @@
-"""The tabs of a server: each is a pane, made when it is first opened and updated while it is open."""
+"""The tabs of a server. Each has a pane, which is made on first use and updated while visible."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,10 @@ Lock = AbstractContextManager[Any]
 
 
 class Pane(ABC):
-    """The base class of a tab's content, or of a part of it. A pane is made when its tab is first opened."""
+    """The base class of a tab's content, or of a part of it.
+
+    A pane is made when its tab is first opened.
+    """
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
@@ -39,8 +42,8 @@ class Pane(ABC):
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
         """Show *session* without waiting for the server.
 
-        Any thread may call the pane's callbacks; each callback holds *lock*, the lock
-        of the explorer.
+        Any thread may call the pane's callbacks. Each callback holds *lock*, the lock of the
+        explorer.
         """
         self.session = session
         self._lock = lock
@@ -50,7 +53,7 @@ class Pane(ABC):
     def button(
         self, label: str, act: Callable[[], object], *, look: str = "", tip: str = ""
     ) -> Any:
-        """Return a button that calls *act*; *look* is the `button_style` of ipywidgets."""
+        """Return a button that calls *act*. *look* is the `button_style` of ipywidgets."""
         return self._parts.button(label, partial(self._react, act), look=look, tip=tip)
 
     def on(self, widget: Any, react: Callable[[], object]) -> None:
@@ -62,32 +65,35 @@ class Pane(ABC):
             react()
 
     def request(self) -> ServerRequest[Any]:
-        """Return a new way to send requests, whose results are ignored after the pane is closed."""
+        """Return a new `ServerRequest`, whose results are ignored after the pane is closed."""
         self._requests.append(ServerRequest(self._lock))
         return self._requests[-1]
 
     def asking_request(self) -> AskingRequest[Any]:
-        """Return what `request` returns, with a place for the server's questions."""
+        """Return a new `AskingRequest`, which has a place for the server's questions."""
         request: AskingRequest[Any] = AskingRequest(self._lock, self._parts)
         self._requests.append(request)
         return request
 
     @abstractmethod
     def refresh(self) -> None:
-        """Update the content; called only while the tab is open."""
+        """Update the content. It is called only while the tab is open."""
 
     @property
     def is_busy(self) -> bool:
-        """Whether a tool runs in the tab."""
+        """Whether a tool is running in the tab."""
         return False
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of items, for the tab's title. In this base class return an empty string."""
+        """Return the number of items for the tab's title.
+
+        The base class returns an empty string.
+        """
         return ""
 
     def close(self) -> None:
-        """Close every widget of the tab; results of requests that still run are ignored."""
+        """Close every widget of the tab, and ignore the results of requests still running."""
         for request in self._requests:
             request.forget()
         self._parts.close()
@@ -101,18 +107,18 @@ class ListPane(Pane):
 
 
 class RemoteListPane(ListPane):
-    """The base class of panes whose list the server is asked for, and whose items are read."""
+    """The base class of panes that get their list and the items of the list from the server."""
 
     verb: ClassVar[str] = "Read"
     """The label of the button that reads the picked item."""
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Make an empty list; a subclass calls `refresh` when it has made its own parts."""
+        """Make an empty list. A subclass calls `refresh` after it has made its own parts."""
         super().__init__(session, lock)
         parts = self._parts
         self._offers: dict[str, Any] = {}
         self._is_listed = False
-        # What is said above the list is about the list itself, not about changes of its items
+        # The notice above the list is about the list itself, not about changes of its items
         self._has_trouble = True
         self._listing, self._reading = self.request(), self.asking_request()
         self._note = parts.html(notice("Listing…", "neutral"))
@@ -124,7 +130,7 @@ class RemoteListPane(ListPane):
         self._about = parts.html()
         self._read = self.button(self.verb, self._read_picked, look="primary")
         self._result = parts.html()
-        # What stands below the form of an item, and below what was read
+        # The widgets below the form of an item, and below the result of reading it
         self._operations: list[Any] = [self._read]
         self._extras: list[Any] = []
         self.detail = parts.column(self._empty, kind="toolbench-page")
@@ -132,26 +138,29 @@ class RemoteListPane(ListPane):
 
     @abstractmethod
     def _ask(self) -> Iterable[Any]:
-        """Return the items. The session asks the server for them only if this is necessary."""
+        """Return the items. The session asks the server for them only if necessary."""
 
     @abstractmethod
     def _item(self, offer: Any) -> Item:
-        """Return *offer*, one of the items, as an item of the list on the page."""
+        """Return *offer*, one of the listed items, as an item of the list on the page."""
 
     @abstractmethod
     def _about_html(self, offer: Any) -> Html:
-        """Return what *offer* is, as HTML."""
+        """Return a description of *offer* as HTML."""
 
     def _schema_of(self, offer: Any) -> Mapping[str, Any] | None:
-        """Return the schema of the arguments of *offer*; None if it has none."""
+        """Return the schema of the arguments of *offer*; None if it takes no arguments."""
         return None
 
     @abstractmethod
     def _read_picked(self) -> None:
-        """Read the picked item, with what was typed for it."""
+        """Read the picked item, with the arguments that were typed for it."""
 
     def _result_html(self, result: Any) -> Html:
-        """Return *result*, what was read of the picked item, as HTML; by default a resource's contents."""
+        """Return *result*, which was read from the picked item, as HTML.
+
+        The base class shows the contents of a resource.
+        """
         return contents_html(result)
 
     def refresh(self) -> None:
@@ -166,7 +175,7 @@ class RemoteListPane(ListPane):
             self._say_trouble(notice("Not connected.", "neutral"), notice(text, "neutral"))
 
     def _say_trouble(self, note: Html, instead: Html) -> None:
-        """Show *note* above the list, and *instead* in place of the picked item while none is picked."""
+        """Show *note* above the list. Show *instead* beside the list while no item is picked."""
         self._has_trouble = True
         put(self._note, note)
         put(self._empty, instead)
@@ -192,7 +201,7 @@ class RemoteListPane(ListPane):
         self._list.pick_first()
 
     def _pick(self, key: str) -> None:
-        """Show the item with *key*, with what was typed for it before."""
+        """Show the item with *key*, with the arguments that were typed for it before."""
         offer = self._offers[key]
         self._drop_form()
         put(self._about, self._about_html(offer))
@@ -207,7 +216,10 @@ class RemoteListPane(ListPane):
         self.detail.children = [self._about, *fields, *below]
 
     def _drop_form(self) -> None:
-        """Close the form, if there is one, and keep what was typed; what is read is wanted no more."""
+        """Close the form, if there is one, but keep what was typed.
+
+        Ignore what is still being read.
+        """
         self._reading.forget()
         if self._form is not None:
             self._typed[self._form_key] = self._form.values
@@ -234,7 +246,7 @@ class RemoteListPane(ListPane):
 
 
 def changes_html(change: ToolsDiff | None) -> Html:
-    """Return a notice with the first names in *change*; empty if nothing changed."""
+    """Return a notice with the first few names in *change*; empty if nothing changed."""
     if not change:
         return Html("")
     texts = []
@@ -249,7 +261,10 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 
 
 class TabSet:
-    """Tabs with panes. A change updates the visible pane at once, and another pane when it is opened."""
+    """Tabs with panes.
+
+    A change updates the visible pane at once, and another pane when its tab is opened.
+    """
 
     def __init__(
         self,
@@ -259,13 +274,15 @@ class TabSet:
         *,
         when_turned: Callable[[], None] = lambda: None,
     ) -> None:
-        """Show the first pane of *session*; make the other panes when they are opened.
+        """Show the first pane of *session*.
+
+        The other panes are made when their tabs are first opened.
 
         Args:
             session: The server.
             lock: A lock that is held while something is shown.
-            kinds: The classes of panes, each with a function that makes a pane.
-            when_turned: A function that is called when another tab is opened.
+            kinds: The classes of panes, each with a function that makes a pane of the class.
+            when_turned: A function that is called when the user opens another tab.
         """
         self.session = session
         self._lock = lock
@@ -282,7 +299,7 @@ class TabSet:
         self.widget.observe(lambda _: self._turned(), "selected_index")
 
     def hear(self, names: frozenset[str], changed: frozenset[str] = frozenset()) -> None:
-        """Update the panes that show the changes *names*.
+        """Update the panes that are affected by the changes *names*.
 
         Mark each tab whose title is in *changed*, except the open tab.
         """
@@ -294,7 +311,7 @@ class TabSet:
             self._refresh()
 
     def add(self, kind: type[Pane], make: MakePane) -> None:
-        """Add a tab for a pane of the class *kind* at the end, unless there is such a tab already."""
+        """Add a tab for a pane of the class *kind* at the end, unless there already is one."""
         if kind not in self._kinds and not self._closed:
             self._kinds[kind] = make
             self.widget.children = (*self.widget.children, self._parts.column())
@@ -311,7 +328,7 @@ class TabSet:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something runs in one of the panes."""
+        """Whether a tool is running in one of the panes."""
         return any(pane.is_busy for pane in self._panes.values())
 
     def show(self, kind: type[Pane]) -> Pane:
@@ -336,7 +353,7 @@ class TabSet:
 
     def _refresh(self) -> None:
         kind = self._kind
-        # A click turns the tab before `_turned`, which makes its pane, gets the lock
+        # A click opens the tab before `_turned`, which makes its pane, gets the lock
         if kind in self._stale and kind in self._panes:
             self._stale.discard(kind)
             self._panes[kind].refresh()

@@ -1,4 +1,4 @@
-"""The tab with the timeline of a server: its messages, its lines, and the runs of its tools."""
+"""The tab with the timeline of a server: its messages, its log lines, and the runs of its tools."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -13,15 +13,15 @@ from toolbench.widgets.timeline import TimelineView
 
 
 class TimelinePane(Pane):
-    """When everything happened at a server; a click on a span opens the run or the message."""
+    """The times of all events at a server. A click on a span opens its run or message."""
 
     title = "Timeline"
-    # It looks itself, while it is in sight
+    # The timeline updates itself while it is visible
     hears: ClassVar[frozenset[str]] = frozenset()
     widget: TimelineView
 
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
-        """Show what happened so far at *session*, and what happens."""
+        """Show what has happened at *session* so far, and everything that happens from now on."""
         super().__init__(session, lock)
         self.widget = TimelineView(Timeline(source=self._spans), lock)
         self._parts.adopt(self.widget)
@@ -29,15 +29,15 @@ class TimelinePane(Pane):
     def _spans(self) -> Iterator[Span]:
         yield from spans_of_session(self.session)
         for span in history().spans():
-            # Those of loaded files are older
+            # Runs of loaded files are older
             if span.server == self.session.name and span.start >= BEGAN:
                 yield span
 
     def refresh(self) -> None:
-        """Show what has happened since."""
+        """Show what has happened since the last update."""
         self.widget.refresh()
 
     @property
     def is_busy(self) -> bool:
-        """Whether a tool runs in the tab."""
+        """Whether a tool is running in the tab."""
         return self.widget.is_busy

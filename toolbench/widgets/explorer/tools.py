@@ -1,4 +1,4 @@
-"""The tab of a server's tools: a list, the panel of the open tool, and disabled tools."""
+"""The tab with a server's tools: a list, the panel of the open tool, and disabled tools."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -30,7 +30,7 @@ from toolbench.wording import counted
 _DEAREST = 100
 # Disabled tools shown with their reasons
 _DISABLED = 50
-# A list of so few tools needs no groups
+# A list of this many tools or fewer needs no groups
 _FEW = 12
 _SHOW, _HIDE = "Show its traffic", "Hide its traffic"
 _WITHOUT_TOOLS = {
@@ -42,7 +42,7 @@ _WITHOUT_TOOLS = {
 
 
 class ToolsPane(ListPane):
-    """A list of tools. Each picked tool has its own panel, which keeps the values of its form."""
+    """A list of tools. Each picked tool has its own panel, which keeps the values in its form."""
 
     title = "Tools"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
@@ -53,10 +53,10 @@ class ToolsPane(ListPane):
         lock: Lock,
         when_run: Callable[[RunRecord], object] = lambda record: None,
     ) -> None:
-        """List the tools; call *when_run* with the record of each ended run.
+        """List the tools. *when_run* is called with the record of each run that has ended.
 
-        The first tool that declares that it only reads is opened, unless the list is folded. No
-        other is opened unasked.
+        The first tool that declares itself read-only is opened, unless the list is folded. No other
+        tool is opened automatically.
         """
         super().__init__(session, lock)
         parts = self._parts
@@ -73,7 +73,7 @@ class ToolsPane(ListPane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the server's latest list of tools, and what changed in it."""
+        """Show the server's latest list of tools, and what has changed in it."""
         session = self.session
         problems = "".join(notice(text, "warning") for text in session.problems)
         self._notes.value = problems + changes_html(session.tools.last_change)
@@ -82,12 +82,12 @@ class ToolsPane(ListPane):
         nothing = _WITHOUT_TOOLS.get(session.status, "Not loaded: not connected.")
         self._list.offer(items, nothing, groups=groups)
         put(self._empty, _empty_html(session))
-        # In a folded list it would unfold its group, and put the other headings out of sight
+        # In a folded list this would unfold a group, and push the other headings out of sight
         if not self._list.is_folded:
             self._list.pick_first(mark="read-only")
         self._disabled.value = _disabled_html(session.tools.disabled)
         self._cost.value = _cost_html(TokenBill.of(tools.values()))
-        # Not here: the lock of a panel comes before that of the explorer
+        # Not in this call: the lock of a panel must be taken before that of the explorer
         for panel in self._open.values():
             ticker.watch(panel.staleness.check)
 
@@ -104,17 +104,17 @@ class ToolsPane(ListPane):
 
     @property
     def is_busy(self) -> bool:
-        """Whether one of the tools runs."""
+        """Whether one of the tools is running."""
         return any(panel.is_busy for panel in self._open.values())
 
     def _show_state(self, name: str, state: str) -> None:
-        """Show in the list that a tool runs or waits for an answer, also while another one is open."""
+        """Show in the list that a tool is running or waiting, even if another tool is open."""
         self._list.show_state(name, state_words(state))
 
     def use(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name*, filled with *arguments*, and run it if *is_run* is true.
+        """Open the tool *name* with *arguments* in its form, and run it if *is_run* is true.
 
-        Return True if the server lists the tool, else False.
+        Return whether the server lists the tool.
         """
         if not self._list.pick(name):
             return False
@@ -128,7 +128,7 @@ class ToolsPane(ListPane):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of tools, in brackets; empty as long as no list has come."""
+        """Return the number of tools in brackets; empty until a list of tools has arrived."""
         if not session.tools.is_loaded:
             return ""
         return f" ({len(session.tools):,})"
@@ -144,9 +144,9 @@ class ToolsPane(ListPane):
 def _grouped(
     tools: Mapping[str, MCPToolDefinition],
 ) -> tuple[list[Item], Mapping[str, GroupSummary]]:
-    """Return *tools* as items in groups of names that begin alike, and what each group costs and does.
+    """Return *tools* as items, grouped by how their names begin, and a summary of each group.
 
-    Few tools, and tools whose names have nothing in common, make no groups.
+    Few tools, and tools whose names have nothing in common, are not grouped.
     """
     several, alone = list[ToolGroup](), list[MCPToolDefinition]()
     for group in groups_of(tools.values()):
@@ -173,7 +173,10 @@ def _grouped(
 
 
 class ServerToolPanel(ToolPanel):
-    """The panel of a server's tool; below the result its messages on demand, and its app if it has one."""
+    """The panel of a server's tool. Below the result are the messages of its calls, and its app.
+
+    The messages are shown on demand, and the app only if the tool has one.
+    """
 
     def __init__(
         self,
@@ -185,8 +188,8 @@ class ServerToolPanel(ToolPanel):
     ) -> None:
         """Open *tool* of *session*.
 
-        *use_tool* opens the tool of a message, to repeat or to edit its call. For *when_state* and
-        *when_over* see `ToolPanel`.
+        *use_tool* opens a tool whose call in the traffic the user repeats or edits. For
+        *when_state* and *when_over* see `ToolPanel`.
         """
 
         def tell_state(state: str) -> None:
@@ -194,7 +197,7 @@ class ServerToolPanel(ToolPanel):
             when_state(state)
 
         def tell_over(record: RunRecord) -> None:
-            # A swift run has no states
+            # A very short run reports no states
             self._traffic.offer("")
             when_over(record)
 
@@ -209,12 +212,12 @@ class ServerToolPanel(ToolPanel):
     def show(
         self, tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None = None
     ) -> None:
-        """Show *tool* with its app, with *arguments* in a new form."""
+        """Show *tool* and its app, with *arguments* in a new form."""
         super().show(tool, arguments)
         self._show_app()
 
     def _show_app(self) -> None:
-        """Show the app of the tool in place of the earlier one."""
+        """Show the app of the tool instead of the earlier tool's."""
         earlier, self._app = self._app, None
         children = self._own_children
         if app_uri(self.tool) is not None:
@@ -232,12 +235,12 @@ class ServerToolPanel(ToolPanel):
 
 
 class ToolTraffic:
-    """A button that shows the messages of the calls of one tool, as they come; again, it hides them."""
+    """A button that shows the messages of one tool's calls as they arrive, or hides them again."""
 
     def __init__(
         self, parts: Parts, session: MCPServerSession, tool: str, use_tool: UseTool
     ) -> None:
-        """Show at most the button yet; *tool* is the name on the server of *session*."""
+        """Make the button. The messages are hidden. *tool* is the tool's name on the server."""
         self._session, self._tool, self._use_tool = session, tool, use_tool
         self._pane: TrafficPane | None = None
         self._updates: PendingUpdates | None = None
@@ -249,7 +252,7 @@ class ToolTraffic:
         self.widget = parts.column(parts.row(self._button), self._place, kind="toolbench-beside")
 
     def offer(self, state: str) -> None:
-        """Show the button if there are messages, or will be in a moment: *state* is that of the tool."""
+        """Show the button if there are messages, or if *state*, the tool's state, is "running"."""
         if self._is_offered:
             return
         calls = self._session.traffic.find(method=CALL, direction="sent")
@@ -266,7 +269,7 @@ class ToolTraffic:
 
         def hear(names: frozenset[str]) -> None:
             with lock:
-                # It may be closed meanwhile
+                # The pane may have been closed meanwhile
                 if self._pane is pane and names & pane.hears:
                     pane.refresh()
 
@@ -286,7 +289,7 @@ class ToolTraffic:
 
 
 def _empty_html(session: MCPServerSession) -> Html:
-    """Return what the user sees while no tool is picked."""
+    """Return the text that is shown while no tool is picked."""
     if not session.is_connected:
         text = "No tool can be run while the server is not connected. The tab Server says why and connects it again."
     elif not session.tools.is_loaded:
@@ -320,7 +323,7 @@ def _disabled_html(tools: list[DisabledTool]) -> Html:
 
 
 def _cost_html(bill: TokenBill) -> Html:
-    """Return the number of tokens of all tools. A click on it shows the tools that need most tokens."""
+    """Return the number of tokens of all tools. A click on it shows the most expensive tools."""
     if not bill.tools:
         return Html("")
     rows = ""

@@ -1,4 +1,4 @@
-"""The tab of all JSON-RPC messages to and from a server: filter, open, copy and repeat them."""
+"""The tab with all JSON-RPC messages of a server: filter, open, copy and repeat them."""
 
 import json
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _PROGRESS = "notifications/progress"
 
 
 class UseTool(Protocol):
-    """A function that opens the panel of a tool, with arguments in its form; it may also run the tool."""
+    """A function that opens a tool's panel with arguments in its form, and may run the tool."""
 
     def __call__(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name* with *arguments*, and run it if *is_run* is true.
@@ -43,7 +43,7 @@ class UseTool(Protocol):
 
 
 class TrafficPane(Pane):
-    """A line for each exchange, and below the lines the message that the user opened."""
+    """One line for each exchange (a message with its answer), and below them the opened message."""
 
     title = "Traffic"
     hears: ClassVar[frozenset[str]] = frozenset({"traffic", "status"})
@@ -53,13 +53,13 @@ class TrafficPane(Pane):
     ) -> None:
         """Show the messages that were sent and received so far.
 
-        *use_tool* opens the tool of a message, to repeat or to edit its call. With *tool*, a name on
-        the server, only the calls of this tool are shown, and the progress of these.
+        *use_tool* opens a tool whose call the user repeats or edits. If *tool*, a name on the
+        server, is given, only the calls of this tool are shown, with their progress.
         """
         super().__init__(session, lock)
         parts = self._parts
         self._tool = tool
-        # Of the calls of the tool
+        # The progress tokens of the tool's calls
         self._progress_tokens: list[Any] = []
         self._read = 0
         self._exchanges = Exchanges()
@@ -89,7 +89,7 @@ class TrafficPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Add the new messages, and say of which requests the connection has ended."""
+        """Add the new messages, and mark the requests that ended with the connection."""
         kept = list(self.session.traffic)
         new = [m for m in kept if m.id > self._read]
         found = self._exchanges.add(new)
@@ -99,7 +99,7 @@ class TrafficPane(Pane):
         if not changed:
             return
         self._all.update((exchange.id, exchange) for exchange in changed)
-        # The user may have cleared them
+        # The user may have cleared the traffic
         if kept:
             self._forget_old(kept[0].id)
         self._lines.add(filter(self._filter.matches, changed))
@@ -107,7 +107,7 @@ class TrafficPane(Pane):
             self._opened.refresh()
 
     def _is_of_tool(self, exchange: Exchange) -> bool:
-        """Tell whether *exchange* belongs to a call of the tool; True if the messages of all are shown."""
+        """Tell whether *exchange* belongs to the pane's tool. If it has none, return True."""
         message = exchange.message
         if not self._tool:
             return True
@@ -124,9 +124,9 @@ class TrafficPane(Pane):
         return True
 
     def _forget_old(self, oldest: int) -> None:
-        """Remove the exchanges that the session does not have any more.
+        """Remove the exchanges that the session has already dropped.
 
-        *oldest* is the number of the oldest message that the session has.
+        *oldest* is the number of the oldest message that the session still has.
         """
         for number in list(self._all):
             exchange = self._all[number]
@@ -182,7 +182,7 @@ def _line(exchange: Exchange) -> Line:
 class OpenMessage(Pane):
     """The view of one exchange: a message, and its answer if there is one.
 
-    New messages do not close the view. The user can copy, repeat or edit a request.
+    The view stays open when new messages arrive. The user can copy, repeat or edit a request.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class OpenMessage(Pane):
             lock: A lock that is held while something is shown.
             use_tool: A function that opens a tool in its panel. The panel asks for consent before
                 a call.
-            close: A function that is called by the button *Close*.
+            close: The function that the button *Close* calls.
         """
         super().__init__(session, lock)
         parts = self._parts
@@ -224,7 +224,7 @@ class OpenMessage(Pane):
         self.widget = parts.column(kind="toolbench-opened")
 
     def show(self, exchange: Exchange | None) -> None:
-        """Show *exchange*. If it is None, show nothing."""
+        """Show *exchange*, or nothing if it is None."""
         self.exchange = exchange
         self._request.forget()
         self._say("")
@@ -250,7 +250,7 @@ class OpenMessage(Pane):
         put(self._message, html)
 
     def refresh(self) -> None:
-        """Show the exchange again, because its answer may have arrived."""
+        """Show the exchange again, because its answer may have arrived since."""
         if self.exchange is not None:
             title = escape(self.exchange.subject)
             head = f"<strong>#{self.exchange.id} {title}</strong>"
@@ -258,7 +258,10 @@ class OpenMessage(Pane):
             put(self._cards, cards_html(map(_card, _messages_of(self.exchange))))
 
     def _send_again(self) -> None:
-        """Send the request again, unless it has a hidden secret. A tool call runs in the tool's panel."""
+        """Send the request again, unless it contains a hidden secret.
+
+        A tool call is run in the panel of its tool.
+        """
         if self.exchange is None:
             return
         message = self.exchange.message
@@ -271,7 +274,7 @@ class OpenMessage(Pane):
             self._send_request(message.method, params_of(message))
 
     def _start_editing(self) -> None:
-        """Show the parameters for editing. A tool call is edited in the form of its tool."""
+        """Show the parameters for editing. The call of a tool is edited in the tool's form."""
         if self.exchange is None:
             return
         message = self.exchange.message
@@ -286,7 +289,7 @@ class OpenMessage(Pane):
 
     def _send_edited(self) -> None:
         """Send the request with the edited parameters."""
-        # A click that was held may come when another message is open
+        # A delayed click may arrive when another message is open
         if self.exchange is None or self._send not in self.widget.children:
             return
         try:

@@ -352,7 +352,7 @@ class Map(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return a slot for one more key: the next key that the schema lists, or an empty key."""
+        """Return a slot for an additional key: the next key in the schema, or an empty one."""
         keys = {row.key for row in self.rows}
         return self._row(next((name for name in self._names if name not in keys), ""))
 

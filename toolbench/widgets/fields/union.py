@@ -320,7 +320,7 @@ def tag_of(branches: Sequence[Node], declared: Any = None) -> str:
 
 
 def _identifies(name: str, branches: Sequence[Node]) -> bool:
-    """Tell whether each of *branches* allows exactly one value for the property *name*, its own."""
+    """Tell whether each of *branches* allows one value, its own, for the property *name*."""
     texts = set()
     for branch in branches:
         part = branch.properties.get(name)
