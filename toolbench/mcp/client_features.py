@@ -1,4 +1,4 @@
-"""The roots and the protocol extensions that this client offers to a server.
+"""The roots and protocol extensions that this client offers to a server.
 
 Source: MCP specification, client features and capabilities; extensions: SEP-2133.
 """
@@ -12,16 +12,16 @@ from toolbench.values import clip
 
 
 class ClientFeatures:
-    """The roots and protocol extensions that one session offers to its server, on each connection."""
+    """The roots and protocol extensions that one session offers to its server."""
 
     def __init__(self, roots: Iterable[str | Path] = (), extensions: Iterable[Any] = ()) -> None:
-        """Offer *roots*, folders or file URLs, and *extensions*, objects of the SDK.
+        """Offer *roots*, which are folders or file URLs, and *extensions*, which are SDK objects.
 
         Raises:
-            ToolbenchError: If a root or an extension cannot be used.
+            ToolbenchError: If a root or an extension is invalid.
         """
         self.roots = list(map(root_url, roots))
-        """The file URLs that the server may ask for; the server gets each change of this list."""
+        """The file URLs that the server may ask for; changes to this list take effect."""
         self.extensions = tuple(extensions)
         """The extensions that are declared to the server."""
         known = set[str]()
@@ -39,7 +39,7 @@ class ClientFeatures:
             known.add(name)
 
     def claim_of(self, kind: object) -> Any:
-        """Return the claim of an extension to results of *kind*, a `resultType`; None if there is none.
+        """Return the extension's claim that handles results of the `resultType` *kind*; or None.
 
         Source: SDK, `ResultClaim`.
         """

@@ -1,7 +1,7 @@
-"""Questions of a server during a call (elicitation, sampling), and their handlers.
+"""Questions that a server asks during a call (elicitation, sampling), and their handlers.
 
 An *answerer* is a function, plain or `async`, that takes a question and returns its answer.
-Without an answerer, the run of the call asks the user. If no person can answer, the question is
+Without an answerer, the run of the call asks the user. If nobody can be asked, the question is
 declined.
 """
 
@@ -52,16 +52,16 @@ _NEEDS_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question of `server`, which waits for the answer."""
+    """A question that `server` asks, and for whose answer it waits."""
 
     server: str
     message: str
     tool: str | None = None
-    """The tool whose call led to the question, if a call is running."""
+    """The tool whose call caused the question; None if no call is running."""
     round: int = 1
-    """The number of the question in its call, from 1."""
+    """The number of the question within its call, from 1."""
     is_for_person: bool = False
-    """Whether no preset answers, since it is not known for which of several calls this is."""
+    """Whether preset answers are not used, because several calls may have caused the question."""
 
     @property
     def whole(self) -> str:
@@ -71,7 +71,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class FormQuestion(Question):
-    """A form to fill in. Source: MCP, elicitation in form mode."""
+    """A question with a form to fill in. Source: MCP, elicitation in form mode."""
 
     schema: Mapping[str, Any]
     """The JSON Schema of the answer."""
@@ -79,7 +79,7 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A web page that the user visits before accepting. Never open the page without asking.
+    """A request to visit a web page, and then accept. Never open the page without asking the user.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -88,7 +88,7 @@ class UrlQuestion(Question):
 
     @property
     def is_safe(self) -> bool:
-        """Whether a browser may open the URL: it is http or https, and its host is easy to see."""
+        """Whether a browser may open the URL, which must be http(s) with a plainly visible host."""
         try:
             parts = urlsplit(self.url)
             is_page = parts.scheme in ("https", "http") and bool(parts.hostname)
@@ -98,7 +98,7 @@ class UrlQuestion(Question):
 
     @property
     def whole(self) -> str:
-        """The message, with the name of the server, the URL and a piece of advice."""
+        """The message, with the name of the server, the URL and advice."""
         advice = "Do not open it."
         if self.is_safe:
             host = urlsplit(self.url).hostname or ""
@@ -113,7 +113,7 @@ class UrlQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingQuestion(Question):
-    """The server wants a message of a model; the user may write it. Source: MCP, sampling."""
+    """A request for a message from a model, which the user may write. Source: MCP, sampling."""
 
     messages: list[dict[str, Any]]
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -121,10 +121,10 @@ class SamplingQuestion(Question):
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that the model may call, as the server described them. The server runs them.
+        """The tools that the model may call, as the server described them.
 
-        An answer calls one tool with `{"tool": name, "arguments": {...}}`, or several tools with a
-        list. The results come in the messages of the next question.
+        To call a tool, answer with `{"tool": name, "arguments": {...}}`, or with a list of these.
+        The server runs the tools; the next question contains the results in its messages.
         """
         return tools_in(self.params)
 
@@ -136,7 +136,7 @@ class SamplingQuestion(Question):
 
 
 def _warning(host: str) -> str:
-    """Return a sentence about a *host* that is not what it seems, or is near; "" for most hosts."""
+    """Return a warning if *host* may imitate another host, or is local; "" for most hosts."""
     try:
         if not host.isascii():
             written = host.encode("idna").decode()
@@ -154,11 +154,11 @@ def _warning(host: str) -> str:
 
 
 def _nearness(host: str) -> str:
-    """Return in words where *host* is, if that is not the internet: "" for most hosts."""
+    """Return in words where *host* is, if it is not on the internet; "" for most hosts."""
     if host == "localhost" or host.endswith(".localhost"):
         return "this machine"
     try:
-        # Also 127.1 and 2130706433, as browsers read them
+        # Like browsers, accept 127.1 and 2130706433
         if ":" in host:
             address = ip_address(host)
         else:
@@ -174,20 +174,20 @@ def _nearness(host: str) -> str:
 
 
 Answerer = Callable[[Any], Any]
-"""A function that takes a question; it returns an `Answer`, a dict or text, or None to decline."""
+"""A function from a question to an `Answer`, a dict or a string, or None to decline."""
 
 OnProgress = Callable[[float, float | None, str], None]
-"""A function that takes the value, the total (None if unknown) and a message (may be empty)."""
+"""A function of the value, the total (None if unknown) and a message, which may be empty."""
 
 current_answerer: ContextVar[Answerer | None] = ContextVar("current_answerer", default=None)
-"""The answerer of the innermost `answering`; None outside of it."""
+"""The answerer of the innermost `answering` block; None outside such a block."""
 current_on_progress: ContextVar[OnProgress | None] = ContextVar("current_on_progress", default=None)
-"""The function of the innermost `reporting`; None outside of it."""
+"""The function of the innermost `reporting` block; None outside such a block."""
 
 
 @contextmanager
 def answering(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* answer the questions of servers during the calls in this `with`.
+    """Let *answerer* answer servers' questions during calls in the `with` block.
 
     A plain function is called in the thread that waits for the call, so it may block.
     """
@@ -200,9 +200,9 @@ def answering(answerer: Answerer) -> Iterator[None]:
 
 @contextmanager
 def reporting(on_progress: OnProgress) -> Iterator[None]:
-    """Call *on_progress* with the progress of the calls in this `with`.
+    """Call *on_progress* with the progress of calls in the `with` block.
 
-    *on_progress* is called in the background loop, so it must return at once.
+    *on_progress* is called in the background loop, so it must not block.
     """
     token = current_on_progress.set(on_progress)
     try:
@@ -212,7 +212,7 @@ def reporting(on_progress: OnProgress) -> Iterator[None]:
 
 
 def for_person(question: Question) -> Asked:
-    """Return *question*, which a server asks, in the form in which a run asks the user."""
+    """Convert *question* of a server to the form in which a run asks the user."""
     asked = Asked.about(question.whole, None, "")
     if isinstance(question, FormQuestion):
         asked = Asked.about(question.whole, question.schema or _NEEDS_NOTHING, "")
@@ -228,7 +228,7 @@ def for_person(question: Question) -> Asked:
 
 
 def ask_here(question: Question) -> Answer:
-    """Ask the user through the current run; without a run, take a preset answer or use `input()`."""
+    """Ask the user through the current run; without a run, use a preset answer or `input()`."""
     person_question, run = for_person(question), active_run()
     if isinstance(run, Run):
         return run.dialogue.put(person_question)
@@ -250,7 +250,7 @@ async def answer_of(answerer: Answerer, question: Question) -> Answer:
 
 
 def as_answer(reply: Any) -> Answer:
-    """Return *reply*, which an answerer returned, as an `Answer`; None means to decline."""
+    """Convert *reply*, the result of an answerer, to an `Answer`; None declines."""
     if reply is None:
         return Answer("decline")
     if isinstance(reply, Answer):
@@ -266,8 +266,8 @@ def wait_answering(
 ) -> T:
     """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
-    The handler of `answering` answers questions, else *answerer*, else the user. A plain
-    function is called in this thread.
+    Questions are answered by the handler of `answering`, or else by *answerer*, or else by the
+    user. A plain function is called in this thread.
 
     Raises:
         ServerError: If the request was cancelled.

@@ -1,4 +1,4 @@
-"""Sampling: a server asks for a message of a model. Show its request, and make the answer.
+"""Sampling: show a server's request for a message from a model, and create the answer.
 
 Source: MCP specification, sampling (with tools since 2025-11-25).
 """
@@ -14,7 +14,7 @@ from toolbench.runs.questions import Answer
 from toolbench.values import clip
 
 MESSAGE: dict[str, Any] = {"type": "string", "title": "The message"}
-# Characters of a value in the conversation
+# The most characters of a value in the conversation
 _LONGEST = 2_000
 
 
@@ -28,7 +28,7 @@ def tools_in(params: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def tool_choice_in(params: Mapping[str, Any]) -> str:
-    """Return the tool choice of the request: `auto`, `required` (a call is demanded) or `none`."""
+    """Return the tool choice of the request: `auto`, `required` (must call a tool) or `none`."""
     choice = params.get("toolChoice")
     if isinstance(choice, Mapping) and choice.get("mode") in ("required", "none"):
         return str(choice["mode"])
@@ -36,7 +36,7 @@ def tool_choice_in(params: Mapping[str, Any]) -> str:
 
 
 def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of the user's answer: a string, or the call of a tool."""
+    """Return the JSON Schema of the user's answer: a string or a tool call."""
     choice = tool_choice_in(params)
     calls = [_call_schema(tool) for tool in tools_in(params)]
     if not calls or choice == "none":
@@ -47,7 +47,7 @@ def answer_schema(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def conversation_text(messages: Iterable[Mapping[str, Any]], params: Mapping[str, Any]) -> str:
-    """Return a text with *messages*, one line for each block, and with the offered tools."""
+    """Return *messages* as text, with a line for each block, and the offered tools."""
     lines = []
     for message in messages:
         for block in _blocks_of(message):
@@ -76,7 +76,7 @@ def _call_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments_schema(schema: Any) -> dict[str, Any]:
-    """Return *schema* if it can be a part of another schema, else a schema that any object fits."""
+    """Return *schema* if it can be embedded in another schema, else a schema for any object."""
     anything = {"type": "object"}
     if not isinstance(schema, dict) or "$id" in schema:
         return anything
@@ -132,15 +132,14 @@ _PERSON = "a person"
 def message_of(
     answer: Answer, messages: list[Mapping[str, Any]], params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return *answer* as a message: the result of the request `sampling/createMessage`.
+    """Return *answer* as a message, which is the result of `sampling/createMessage`.
 
-    The answer is a whole message (with its `role`), a string, the call of a tool
-    (`{"tool": name, "arguments": {...}}`), or a list of calls. *messages* and *params* are those
-    of the request.
+    *answer* is a complete message with its `role`, a string, a tool call (`{"tool": name,
+    "arguments": {...}}`), or a list of calls. *messages* and *params* are those of the request.
 
     Raises:
-        ServerError: If the answer calls a tool that the request does not offer, or calls no tool
-            although the request demands a call.
+        ServerError: If the answer calls a tool that the request does not offer. Also if it calls no
+            tool although the request requires a call.
     """
     content = dict(answer.content or {})
     value = content.get("answer", content)

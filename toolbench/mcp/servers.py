@@ -1,6 +1,7 @@
-"""The servers of a client, connected, failed and former ones; the connected servers of this process.
+"""The servers of a client, and all connected servers of this process.
 
-`Servers` belongs to one client. `connected` finds a session of any client by the name of its server.
+`Servers` keeps the connected, failed and former sessions of one client. `connected` finds sessions
+of any client by the name of the server.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -26,17 +27,17 @@ _THERE = ("connected", "incomplete", "lost")
 
 
 class _State(NamedTuple):
-    """The sessions of a client at one moment; none of the parts ever changes."""
+    """The sessions of a client at one moment; this object never changes."""
 
     present: Sessions = MappingProxyType({})
     former: Sessions = MappingProxyType({})
     waiting: frozenset["MCPServerSession"] = frozenset()
-    """Sessions that take the place of another one when they are connected."""
+    """Sessions that will replace another session once they are connected."""
     others: frozenset["MCPServerSession"] = frozenset()
-    """Sessions that were connected again after another one had replaced them."""
+    """Sessions that were connected again after another session had replaced them."""
 
     def with_present(self, session: "MCPServerSession") -> "_State":
-        """Return the state in which *session* has its name, and no former session has it."""
+        """Return a state in which *session* is the present session of its name."""
         return _State(
             MappingProxyType({**self.present, session.name: session}),
             _without(self.former, session.name),
@@ -45,7 +46,7 @@ class _State(NamedTuple):
         )
 
     def with_former(self, session: "MCPServerSession") -> "_State":
-        """Return the state in which *session* is the former session of its name."""
+        """Return a state in which *session* is the former session of its name."""
         return _State(
             _without(self.present, session.name),
             MappingProxyType({**self.former, session.name: session}),
@@ -59,17 +60,18 @@ def _without(sessions: Sessions, name: str) -> Sessions:
 
 
 class Servers:
-    """The sessions of one client.
+    """The sessions of one client, which any thread may read and change.
 
-    Any thread may read and change them. A change makes new mappings, so the mapping that a reader
-    looks at stays as it is. What is taken out is closed afterwards by the one who took it out:
-    no session, and so no process, is ever lost between two threads.
+    A change creates new mappings, so a mapping that was read never changes. A session that was
+    removed must be closed by the caller that removed it. In this way, no session or process is
+    forgotten if several threads make changes.
     """
 
     def __init__(self) -> None:
-        """Make a collection without servers."""
-        # A change reads the state and writes another: two at once would lose one of them. It is
-        # never held while a server is awaited
+        """Create a collection without servers."""
+        # Held while the state is read and replaced, so that no change is lost; never held while
+        # waiting for
+        # a server
         self._lock = Lock()
         self._state = _State()
 
@@ -85,13 +87,13 @@ class Servers:
 
     @property
     def known(self) -> Sessions:
-        """The sessions of `present` and, after them, those of `former`."""
+        """The sessions in `present`, followed by those in `former`."""
         state = self._state
         return MappingProxyType({**state.present, **state.former})
 
     @property
     def all(self) -> list["MCPServerSession"]:
-        """All sessions, even those without a name."""
+        """All sessions, including those that cannot be found by name."""
         state = self._state
         return [*state.present.values(), *state.former.values(), *state.waiting, *state.others]
 
@@ -99,7 +101,8 @@ class Servers:
         """Return the present session called *name*.
 
         Raises:
-            ToolNotFoundError: If there is none; the message says which there are.
+            ToolNotFoundError: If there is no such session; the message names the sessions that
+                exist.
         """
         state = self._state
         if name not in state.present:
@@ -107,7 +110,7 @@ class Servers:
         return state.present[name]
 
     def take_out(self, name: str) -> "MCPServerSession":
-        """Make the session called *name* a former one and return it, to be closed.
+        """Move the session called *name* to the former ones, and return it; the caller must close it.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -118,7 +121,7 @@ class Servers:
         return session
 
     def put_back(self, name: str) -> "MCPServerSession":
-        """Return the session called *name*, which is present from now on even if it was a former one.
+        """Return the session called *name*; if it was a former session, it becomes present again.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -129,7 +132,7 @@ class Servers:
         return session
 
     def forget(self, name: str) -> "MCPServerSession":
-        """Remove the session called *name*, present or former, and return it, to be closed.
+        """Remove the present or former session called *name*, and return it; the caller must close it.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -142,10 +145,10 @@ class Servers:
         return session
 
     def note_connected(self, session: "MCPServerSession") -> None:
-        """Make *session*, which is connected, present again if it is a former one.
+        """Make the connected *session* present again if it is a former one.
 
-        A line, a button of the explorer or the method of the session may have connected it. One
-        whose name belongs to another session is kept too, to be closed with all others.
+        It may have been connected by a magic, the explorer or its own method. If its name belongs
+        to another session now, it is only remembered, to be closed with all others.
         """
         with self._lock:
             state = self._state
@@ -160,12 +163,13 @@ class Servers:
     # --- connecting and closing -----------------------------------------------------
 
     async def connect(self, sessions: Collection["MCPServerSession"]) -> dict[str, str]:
-        """Connect *sessions* at the same time; return why some are not connected, by name.
+        """Connect *sessions* at the same time; return the errors of those that failed, by name.
 
-        A connected session of the same name with another configuration keeps its place until the
-        new session is connected, and for good if the new one fails. Any other session is closed and
-        replaced at once: with the same configuration this is a restart. If the new session fails, a
-        former session of its name is there again. Await this in the background loop.
+        If a session of the same name is connected with another configuration, it is replaced once
+        the new session is connected. It stays if the new session fails. Any other session of the
+        same name is closed and replaced at once; with the same configuration, this is a restart. If
+        the new session fails, a former session of its name is restored. Await this in the
+        background loop.
         """
         from anyio import create_task_group  # noqa: PLC0415 - asyncio, only for what is async
 
@@ -176,12 +180,14 @@ class Servers:
                 for session in sessions:
                     replaced, displaced[session] = self._begin(session)
                     if replaced is not None:
-                        # Nobody else can reach it: an interrupt must not keep it open
+                        # Nobody else can reach this session, so it must be closed even after an
+                        # interrupt
                         tasks.start_soon(all_closed, [replaced])
                     tasks.start_soon(self._connect, session, displaced[session], failed)
         except BaseException:
-            # Interrupted: close all, leave no half of a configuration. One that connects now was asked
-            # for by another one meanwhile
+            # Interrupted: close all sessions, so that no part of a configuration remains. If one is
+            # still
+            # connecting, another caller has requested that meanwhile
             await all_closed(s for s in sessions if s.status != "connecting")
             for session, former in displaced.items():
                 if session.status != "connecting":
@@ -192,9 +198,10 @@ class Servers:
     def _begin(
         self, session: "MCPServerSession"
     ) -> tuple["MCPServerSession | None", "MCPServerSession | None"]:
-        """Give *session* its place, or let it wait for it.
+        """Make *session* present, or let it wait until it is connected.
 
-        Return the session that it replaced, to be closed, and the former session of its name.
+        Return the session that it replaced, which must be closed, and the former session of its
+        name.
         """
         with self._lock:
             state = self._state
@@ -217,7 +224,7 @@ class Servers:
         except ServerError as error:
             failed[session.name] = str(error)
             if self._give_up(session, former):
-                # It has no place: its recording ends
+                # The session is not in use, so its recording ends
                 await session.aclose()
                 failed[session.name] += f"\n{kept(session.name, self.present)}"
             return
@@ -231,10 +238,10 @@ class Servers:
             )
 
     def _arrive(self, session: "MCPServerSession") -> "MCPServerSession | None":
-        """Give the connected *session* the place for which it waited.
+        """Make the connected *session* present if it was waiting for that.
 
-        Return the session to be closed: the replaced one, or *session* itself if it has no place
-        any more; None if there is none.
+        Return the session that must be closed: the replaced one, or *session* itself if it is no
+        longer wanted. Return None if no session must be closed.
         """
         with self._lock:
             state = self._state
@@ -247,9 +254,9 @@ class Servers:
         return before
 
     def _give_up(self, session: "MCPServerSession", former: "MCPServerSession | None") -> bool:
-        """Give the place of *session*, which failed, to the *former* one; return whether it has none now.
+        """Put the *former* session back in place of the failed *session*; tell whether it was removed.
 
-        If there is no other session of its name, it keeps its place, with its error.
+        If no other session has its name, the failed session remains, with its error.
         """
         with self._lock:
             state = self._state
@@ -262,7 +269,7 @@ class Servers:
         return True
 
     async def close(self) -> None:
-        """Close all sessions; the present ones stay present. Await this in the background loop."""
+        """Close all sessions, but keep them in the collection. Await this in the background loop."""
         await all_closed(self.all)
 
 
@@ -277,23 +284,23 @@ async def all_closed(sessions: Iterable["MCPServerSession"]) -> None:
                 tasks.start_soon(session.aclose)
 
 
-# --- what is said about servers that are not there ------------------------------------
+# --- messages about missing servers -------------- ------------------------------------
 
 
 def kept(name: str, present: Sessions) -> str:
-    """Return a sentence: a new session failed, and the server *name* from before is still there."""
+    """Return the sentence that the earlier server *name* remains after a new session failed."""
     if name in present:
         return f"The server {name!r} from before is still connected."
     return f"The server {name!r} from before is still known. {way_back(name)}"
 
 
 def way_back(server: str) -> str:
-    """Return a sentence that says how to connect *server* again, which was disconnected."""
+    """Return a sentence on how to connect the disconnected *server* again."""
     return f"%mcp reconnect {quote(server)}, or reconnect({server!r}) of its client, connects it again."
 
 
 def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
-    """Return advice if servers have *tool* under other names, or its server is disconnected; else empty.
+    """Return advice on a missing *tool*: other names, or its disconnected server; or empty.
 
     Args:
         sessions: The sessions of the disconnected servers, by name.
@@ -334,10 +341,10 @@ def _no_server(name: str, state: _State) -> ToolNotFoundError:
 
 
 class ConnectedServers:
-    """Sessions by the names of their servers. The references to sessions are weak."""
+    """The connected sessions of this process, held by weak references."""
 
     def __init__(self) -> None:
-        """Make an empty collection."""
+        """Create an empty collection."""
         self._numbers: WeakKeyDictionary[MCPServerSession, int] = WeakKeyDictionary()
         self._count = count()
 
@@ -357,7 +364,7 @@ class ConnectedServers:
 
     @property
     def developed(self) -> list["MCPServerSession"]:
-        """The sessions with servers under development, newest first, also if they do not start now."""
+        """The sessions with servers under development, newest first, even if not connected."""
         return [session for session in self._known if session.development is not None]
 
     @property
@@ -369,7 +376,7 @@ class ConnectedServers:
     def tool(self, server: str, name: str) -> Any:
         """Return the tool *name* of the newest session of the server called *server*.
 
-        Sessions that are closed or failed do not count; no server is started.
+        Closed and failed sessions are ignored; no server is started.
 
         Raises:
             ToolNotFoundError: If no such server is connected, or it has no such tool.
@@ -385,7 +392,7 @@ class ConnectedServers:
         raise ToolNotFoundError(msg)
 
     def tool_again(self, address: ToolAddress, tool: Any) -> Any:
-        """Return *tool* as it is listed now; if its session is over, that of the present session."""
+        """Return *tool* as listed now; if its session has ended, the tool of the current session."""
         if tool is not None:
             session = getattr(tool.executor, "client", None)
             if session in self.sessions or self.session(address.server) is None:
@@ -398,9 +405,10 @@ connected = ConnectedServers()
 
 
 def session(name: str) -> "MCPServerSession":
-    """Return the session of the connected server called *name*, as `%mcp connect` makes one.
+    """Return the session of the connected server called *name*, such as one from `%mcp connect`.
 
-    If several are connected, by several clients, it is the newest. No server is started.
+    If several clients have connected servers of this name, the newest session is returned. No
+    server is started.
 
     Raises:
         ToolNotFoundError: If no server of this name is connected.

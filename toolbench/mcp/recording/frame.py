@@ -5,17 +5,19 @@ Every line is an object with four keys:
 - `at`: seconds since the epoch.
 - `direction`: the kind of frame, see `Direction`.
 - `server`: the name of the server's session; empty for the first line.
-- `message`: for `sent` and `received`, the JSON-RPC message, complete. For `start` (the first
-  line), `{"format": "toolbench-recording", "version": 1}`. For `connect`, how a connection was
-  opened: `{"transport", "mode"}`. For `stderr` and `noise`, the line. For `end`, `{"exit_code"}`
-  of a connection that ended by itself. For `failure`, the error of a call without an answer:
-  `{"token", "text", "asides"}`; the token is its progress token, or null for a connection that
-  could not be opened. `repeated` means that the server had lost its session and the request is
-  sent again.
+- `message`: depends on the direction:
+  - `sent` and `received`: the complete JSON-RPC message.
+  - `start`, only in the first line: `{"format": "toolbench-recording", "version": 1}`.
+  - `connect`: how a connection was opened, as `{"transport", "mode"}`.
+  - `stderr` and `noise`: the line.
+  - `end`: `{"exit_code"}`, if a connection ended by itself.
+  - `failure`: the error of a call without an answer, as `{"token", "text", "asides"}`. The token is
+    the call's progress token, or null if no connection could be opened. `repeated` means that the
+    server had lost its session and the request was sent again.
 
-A secret is replaced by `<secret-hidden:N>`. Within one file, equal numbers stand for the same text;
-`<secret-hidden>` without a number was in the message itself.
-An incomplete line at the end of a file is ignored.
+Each secret is replaced by `<secret-hidden:N>`. Within one file, equal numbers stand for equal
+secrets. `<secret-hidden>` without a number was part of the original message. An incomplete line at
+the end of a file is ignored.
 """
 
 import json
@@ -27,9 +29,9 @@ from pydantic_core import from_json, to_json
 Direction = Literal["start", "connect", "sent", "received", "stderr", "noise", "end", "failure"]
 """The kind of a frame. Only `sent` and `received` are messages."""
 
-# A tuple: a value from a file may be unhashable
+# A tuple, because a value from a file may be unhashable
 _DIRECTIONS = get_args(Direction)
-# Levels of nesting: the fast reader stops at 200
+# Levels of nesting; the fast parser allows 200
 _DEEP = 150
 FORMAT = "toolbench-recording"
 VERSION = 1
@@ -77,15 +79,15 @@ def read_json(line: bytes) -> Any:
     """Return the JSON value of *line*, even if it is deeply nested.
 
     Raises:
-        ValueError: If it is not JSON.
-        RecursionError: If it is nested too deeply to be read.
+        ValueError: If *line* is not JSON.
+        RecursionError: If the value is nested too deeply.
     """
     try:
         return from_json(line)
     except ValueError:
         if line.count(b"[") + line.count(b"{") < _DEEP:
             raise
-        # This reader allows more levels
+        # This parser allows more levels
         return json.loads(line)
 
 

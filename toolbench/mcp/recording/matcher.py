@@ -1,13 +1,14 @@
 """Find the recorded answer to a request by method and parameters, in the recorded order.
 
-Values that differ from run to run match by named rules; the first rule that matches is used:
+The following rules decide whether a request matches a recorded request. The first rule by which any
+request matches is used:
 
-- `exact`: method and parameters are equal; `_meta` and the order of keys do not count.
-- `secrets`: a place that is hidden in the recording matches any value.
-- `times`: a string that is a date and time matches any date and time.
+- `exact`: method and parameters are equal, apart from `_meta` and the order of keys.
+- `secrets`: a value that is hidden in the recording matches any value.
+- `times`: in addition, a date and time matches any other date and time.
 
-The requests that open a connection (`HANDSHAKE`) match with any parameters, because their
-parameters name the version of the client.
+Requests that open a connection (`HANDSHAKE`) match whatever their parameters are, because these
+contain the version of the client.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,26 +22,26 @@ from toolbench.redaction import split_at_marks
 from toolbench.values import DATE_TIME, clip
 
 HANDSHAKE = frozenset({"initialize", "server/discover"})
-# Characters quoted of a value
+# The most characters of a quoted value
 _MAX_VALUE = 200
-# Differences shown
+# The most differences that are shown
 _SHOWN = 3
-# Recorded requests to compare with one that is not recorded
+# The most recorded requests to compare with a request that was not recorded
 _COMPARED = 1_000
 
 Same = Callable[[Any, Any], bool]
-"""A function that gets a recorded value and a new value, and returns whether they match."""
+"""A function that tells whether a recorded value and a new value match."""
 
 
 class Matcher:
-    """Finds the recorded request, with its answer, that matches a new request.
+    """Finds the recorded request, and its answer, that matches a new request.
 
-    Each recorded request is found once, in the recorded order. If all matching requests were found
-    already, the last of them is found again.
+    Matching recorded requests are used in order, each once. When all were used, the last is used
+    again.
     """
 
     def __init__(self, exchanges: list[Exchange]) -> None:
-        """Find requests among *exchanges*, the recorded requests with their answers."""
+        """Prepare to search *exchanges*, the recorded requests with their answers."""
         self._exchanges = exchanges
         self._used: set[int] = set()
         self._by_text: dict[str, list[Exchange]] = {}
@@ -51,10 +52,10 @@ class Matcher:
             self._by_text.setdefault(text, []).append(exchange)
 
     def find(self, method: str, params: Mapping[str, Any]) -> Exchange | None:
-        """Return the recorded exchange for a request; None if it was not recorded."""
+        """Return the recorded exchange that matches a request; None if there is none."""
         known = self._by_method.get(method, [])
         if method in HANDSHAKE:
-            # A probe that ended the server does not end the replay
+            # Unanswered probes, which may have ended the server, are left out
             return self._next(filter(_is_answered, known))
         exact = self._by_text.get(_text(method, params))
         if exact:
@@ -70,7 +71,7 @@ class Matcher:
         return None
 
     def _next(self, exchanges: Iterable[Exchange]) -> Exchange | None:
-        """Return the first of *exchanges* that was not found yet, else the last; None without any."""
+        """Return the first unused one of *exchanges*, else the last; None if there are none."""
         exchange = None
         for exchange in exchanges:
             if id(exchange) not in self._used:
@@ -79,9 +80,9 @@ class Matcher:
         return exchange
 
     def missing(self, method: str, params: Mapping[str, Any]) -> str:
-        """Return the message for a request that is not recorded.
+        """Return the error message for a request that was not recorded.
 
-        The message says how the most similar recorded request differs.
+        The message tells how the request differs from the most similar recorded request.
         """
         arguments = clip(_judged(params), _MAX_VALUE)
         text = f"Not recorded: {method} {arguments}."
@@ -108,7 +109,7 @@ def _is_answered(exchange: Exchange) -> bool:
 
 
 def _is_secret_place(recorded: Any, now: Any) -> bool:
-    """Tell whether *recorded* is a string with hidden secrets, and *now* matches it."""
+    """Tell whether *recorded* is a string with hidden secrets that *now* matches."""
     if not isinstance(recorded, str):
         return False
     parts = split_at_marks(recorded)
@@ -121,7 +122,7 @@ def _is_secret_place(recorded: Any, now: Any) -> bool:
 
 
 def _stand_in_order(parts: list[str], text: str) -> bool:
-    """Tell whether *text* has all *parts* in order: the first at its start, the last at its end."""
+    """Tell whether *text* has *parts* in order, from its beginning to its end."""
     first, *inner, last = parts
     at, end = len(first), len(text) - len(last)
     if at > end or not (text.startswith(first) and text.endswith(last)):
@@ -143,7 +144,7 @@ def _is_time_place(recorded: Any, now: Any) -> bool:
 
 
 RULES: Mapping[str, Same] = {"secrets": _is_secret_place, "times": _is_time_place}
-"""The rules after `exact`, by name, in their order."""
+"""The rules that are tried after `exact`, by name, in order."""
 
 
 def _alike(recorded: Any, now: Any, same: Same) -> bool:
@@ -161,7 +162,7 @@ def _alike(recorded: Any, now: Any, same: Same) -> bool:
 
 
 def with_recorded_secrets(recorded: Any, now: Any) -> Any:
-    """Return *now* with the recorded value in each place where the rule `secrets` matches the two."""
+    """Return *now* with each value that the rule `secrets` matches replaced as recorded."""
     if _is_secret_place(recorded, now):
         return recorded
     if isinstance(recorded, Mapping) and isinstance(now, Mapping):
@@ -191,7 +192,7 @@ def _dumped(value: Any) -> str:
 
 
 def _differences(recorded: Any, now: Any, where: str = "") -> Iterator[str]:
-    """Yield sentences about the differences of two values."""
+    """Yield descriptions of the differences between two values."""
     if isinstance(recorded, Mapping) and isinstance(now, Mapping):
         for key in {**recorded, **now}:
             place = f"{where}.{key}".lstrip(".")

@@ -1,4 +1,4 @@
-"""Write a notebook that repeats the calls of a recording, for a check with nbval and a replay."""
+"""Write a notebook that repeats the calls of a recording, to be checked with nbval."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _CONNECT = "client = MCPClient()\nsession = client.connect({!r}, replay={!r})"
 
 
 def write_notebook(replay: MCPServerSession, path: str | Path, *, overwrite: bool = False) -> Path:
-    """Make the recorded calls of *replay*, and write a notebook that makes them, with their results.
+    """Make the recorded calls of *replay*, and write a notebook with the calls and their results.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.

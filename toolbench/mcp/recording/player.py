@@ -1,7 +1,7 @@
-"""Play the server of a recording: answer each request with its recorded answer.
+"""Play a recorded server: answer each request with its recorded answer.
 
-A failure that was recorded is repeated as an error, of which `recorded_failure` gets the same text.
-`recorded_answerer` answers the server's questions as the user or the model did then.
+A recorded failure is repeated as an error, from which `recorded_failure` extracts the text.
+`recorded_answerer` answers the server's questions as the user or the model did when recording.
 """
 
 import asyncio
@@ -41,15 +41,15 @@ _KEY = "toolbench.failure"
 _METHOD_NOT_FOUND = -32601
 _OTHER_ERA = "The recording is of another version of MCP: connect without a mode."
 _QUIET = frozenset({"ping", "logging/setLevel"})
-"""Requests that get an empty answer if they are not recorded."""
+"""Requests that get an empty answer if they were not recorded."""
 
 _IN_ROUNDS = frozenset({"tools/call", "prompts/get", "resources/read"})
-"""Requests that may get questions as their answer in the newer protocol."""
+"""Requests that the newer protocol may answer with questions."""
 _QUESTION = "question"
 
 
 class RecordedFailureError(ConnectionError):
-    """In the recording, no connection could be opened; the message says why."""
+    """The recorded connection could not be opened; the message says why."""
 
 
 def _failure_error(text: str, asides: Any = ()) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _failure_error(text: str, asides: Any = ()) -> dict[str, Any]:
 
 
 def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None:
-    """Return the text and the asides, if *error* repeats a recorded failure; None for other errors."""
+    """Return the text and the notes of the recorded failure that *error* repeats; else None."""
     details = mapping_of(mapping_of(getattr(error, "data", None)).get(_KEY))
     if not details:
         return None
@@ -69,20 +69,20 @@ def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None
 
 
 class Player:
-    """Answers in place of one recorded server, whose recorded messages are its tape.
+    """Answers in place of one recorded server, whose recorded messages are the tape.
 
-    A new connection goes on at the place of the tape where the last connection stopped. A
-    recording may have connections of both eras of the protocol. A connection of the newer one
-    answers the calls of both: it sends their questions in its own way.
+    A new connection continues at the place of the tape where the last connection stopped. A
+    recording may have connections of the older and the newer protocol. A replay in the newer
+    protocol can answer calls of both, and converts questions of the older protocol.
     """
 
     def __init__(self, tape: Tape) -> None:
-        """Answer from *tape*."""
+        """Create a player that answers from *tape*."""
         self.tape = tape
         self.matcher = Matcher(tape.exchanges)
         self._before = list(tape.before)
         self.pending: list[tuple[Any, Mapping[str, Any]]] = []
-        """Open questions of the server, with their recorded answers."""
+        """The server's open questions, with their recorded answers."""
 
     async def serve(self, end: "ServerEnd", inbox: "Inbox") -> None:
         """Answer the requests at *end* until the connection ends.
@@ -90,7 +90,7 @@ class Player:
         Lines that the server wrote to stderr, and to stdout between its messages, go to *inbox*.
 
         Raises:
-            RecordedFailureError: If no connection could be opened then: this one fails as well.
+            RecordedFailureError: If no connection could be opened when recording.
         """
         if self.tape.connect_error is not None and not self._was_opened():
             raise RecordedFailureError(self.tape.connect_error)
@@ -103,7 +103,7 @@ class Player:
         return False
 
     def recorded_answer(self, question: Any) -> Answer:
-        """Return the recorded answer to *question* of the server; decline if there is none."""
+        """Return the recorded answer to the server's *question*; a refusal if there is none."""
         text = None
         if not hasattr(question, "messages"):
             text = question.message
@@ -114,21 +114,21 @@ class Player:
         return Answer("decline")
 
     def take_before(self) -> list[Event]:
-        """Return what the server sent before the first request; empty at the second call."""
+        """Return what the server sent before the first request; a second call returns nothing."""
         events, self._before = self._before, []
         return events
 
 
 class _Paused(NamedTuple):
-    """A request whose recorded question the client answers in its next round."""
+    """A request that waits until the client answers its recorded question in the next round."""
 
     exchange: Exchange
     place: int
-    """The number of the question among the events of the exchange."""
+    """The index of the question among the events of the exchange."""
 
 
 class _Connection:
-    """One connection to a player. It runs in the background loop."""
+    """One connection to a player, which runs in the background loop."""
 
     def __init__(self, player: Player, end: "ServerEnd", inbox: "Inbox") -> None:
         self._player = player
@@ -138,11 +138,11 @@ class _Connection:
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         # The ids of requests that are held open
         self._streams: list[Any] = []
-        # By recorded progress token: the new one
+        # Maps recorded progress tokens to new ones
         self._tokens: dict[str, Any] = {}
-        # Whether the client opened it with the older protocol
+        # Whether the client opened the connection with the older protocol
         self._is_older = False
-        # By the state that the client sends back
+        # The keys are states that the client sends back
         self._paused: dict[str, _Paused] = {}
         self._numbers = count(1)
 
@@ -194,7 +194,7 @@ class _Connection:
         await self._repeat(exchange, message)
 
     async def _repeat(self, exchange: Exchange, message: dict[str, Any], start: int = 0) -> None:
-        """Repeat what was recorded for *exchange*, from the event *start* on, to answer *message*."""
+        """Answer *message* with what *exchange* recorded, beginning at the event *start*."""
         if exchange.is_call:
             meta = mapping_of(params_of(message).get("_meta"))
             self._tokens[str(exchange.token)] = meta.get("progressToken")
@@ -237,7 +237,7 @@ class _Connection:
         self._reply(message, result=result)
 
     async def _resume(self, paused: _Paused, message: dict[str, Any]) -> None:
-        """Go on after a question of `_pause`, to which *message* has the answer."""
+        """Continue after a question of `_pause`, whose answer is in *message*."""
         exchange, place = paused
         answers = mapping_of(params_of(message).get("inputResponses"))
         answered = {"result": answers.get(_QUESTION)}
@@ -250,7 +250,7 @@ class _Connection:
     # --- the end of a request ---------------------------------------------------------
 
     async def _end_of(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """End *exchange* as recorded: by an answer, a failure, a closed connection, or not at all."""
+        """End *exchange* as recorded: by an answer, a failure, a closed connection or nothing."""
         failure, response = exchange.failure, exchange.response
         if failure is not None:
             error = _failure_error(str(failure.get("text")), failure.get("asides"))
@@ -265,9 +265,9 @@ class _Connection:
             await self._leave_open(exchange, message)
 
     async def _leave_open(self, exchange: Exchange, message: dict[str, Any]) -> None:
-        """Answer a request that has no recorded response with an error.
+        """Answer a request without a recorded response with an error.
 
-        A stream stays open, and so does a cancelled request that is not a call of a tool.
+        Streams, and cancelled requests that are not tool calls, stay unanswered.
         """
         if exchange.is_held_open or (exchange.cancelled and not exchange.is_call):
             await anyio.sleep_forever()
@@ -277,12 +277,12 @@ class _Connection:
         self._reply(message, error=_failure_error(reason))
 
     def _reply_unknown(self, message: dict[str, Any]) -> None:
-        """Answer a request that is not in the recording."""
+        """Answer a request that was not recorded."""
         method = message["method"]
         if method in _QUIET:
             self._reply(message, result={})
         elif method in HANDSHAKE:
-            # The other protocol: the client tries the next one
+            # The request belongs to the other protocol: the client will try the next one
             text = f"Not recorded: {method}. {_OTHER_ERA}"
             self._reply(message, error={"code": _METHOD_NOT_FOUND, "message": text})
         else:
@@ -294,10 +294,10 @@ class _Connection:
     def _reply(self, message: dict[str, Any], **body: Any) -> None:
         self._end.send({"jsonrpc": "2.0", "id": message["id"], **body})
 
-    # --- events: what the server sent without a request ------------------------------
+    # --- events: what the server sent on its own ------------------------------
 
     async def _repeat_event(self, event: Event) -> str | None:
-        """Repeat *event*; return the problem if our answer differs from the recorded answer."""
+        """Repeat *event*; if the client answers differently than recorded, return the problem."""
         match event.kind:
             case "stderr":
                 self._inbox.stderr.add(str(without_numbers(event.message)))
@@ -315,7 +315,7 @@ class _Connection:
         if "progressToken" in params:
             token = self._tokens.get(str(params["progressToken"]))
             if token is None:
-                # Its call was not replayed
+                # The call of this progress was not replayed
                 return
             notification = {**notification, "params": {**params, "progressToken": token}}
         if subscription_of(notification) is None:
@@ -333,13 +333,13 @@ class _Connection:
             self._player.pending.append((params_of(question).get("message"), recorded))
         self._end.send(question)
         if event.answer is None or not is_for_people:
-            # It has no recorded answer, or the client answers by itself (its roots)
+            # There is no recorded answer, or the client answers automatically (roots)
             return None
         return _difference(event, await answer)
 
 
 def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
-    """Tell whether the newer protocol sends the question *event* as the answer to the request."""
+    """Tell whether the newer protocol would send the question *event* as an answer."""
     question = mapping_of(event.message)
     return (
         event.kind == "request"
@@ -352,13 +352,13 @@ def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
 
 
 def rounds(exchange: Exchange) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield each question in the response of *exchange*, with the answer that the client gave."""
+    """Yield each question in the response of *exchange*, with the client's recorded answer."""
     for request, answer in exchange.questions():
         yield without_numbers(params_of(request).get("message")), answer
 
 
 def _as_answer(answer: Mapping[str, Any]) -> Answer:
-    # A message, written in place of a model
+    # A message that was written in place of a model
     if "role" in answer:
         return Answer("accept", dict(answer))
     action, content = answer.get("action", "decline"), answer.get("content")
@@ -368,7 +368,7 @@ def _as_answer(answer: Mapping[str, Any]) -> Answer:
 
 
 def _difference(event: Event, answered: Mapping[str, Any]) -> str | None:
-    """Return a sentence on how our answer differs from the recorded answer; None if they match."""
+    """Return how the client's answer differs from the recorded one; None if they match."""
     recorded = {"result": mapping_of(event.answer).get("result")}
     now = {"result": answered.get("result")}
     matcher = Matcher([Exchange({"method": "answer", "params": recorded})])
@@ -379,16 +379,16 @@ def _difference(event: Event, answered: Mapping[str, Any]) -> str | None:
 
 
 def recorded_answerer(entry: ServerEntry) -> Answerer | None:
-    """Return the answerer that repeats the recorded answers; None if *entry* is not a replay.
+    """Return a handler of questions that repeats recorded answers; None without a replay.
 
-    A preset answer, as in `with toolbench.answering(...)`, is used in place of a recorded one.
+    Preset answers, given with `toolbench.answering(...)`, take precedence over recorded ones.
     """
     player = entry.server
     if not isinstance(player, Player):
         return None
 
     def answer_of(question: Question) -> Answer:
-        # Taken from the recorded ones even if it is not used
+        # Removes the recorded answer even if it is not used
         recorded = player.recorded_answer(question)
         if not hasattr(question, "messages") and preset_here(for_person(question)) is not None:
             return ask_here(question)

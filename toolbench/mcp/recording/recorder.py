@@ -1,7 +1,8 @@
 """Write all messages between this client and servers to a file, line by line, without secrets.
 
-`Recorder` writes one file, `ServerRecorder` the frames of one server into it. Servers with the same
-file share a recorder of `open_recorders`. `Opening` is for a recording that begins later.
+`Recorder` writes one file; `ServerRecorder` writes the frames of one server into it. Servers with
+the same file share a recorder, which `open_recorders` keeps. `Opening` keeps the first messages of
+a connection, for a recording that begins later.
 """
 
 import json
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.wire.messages import WrittenMessage
 
 _log = logging.getLogger(__name__)
-# A lone surrogate is text too
+# Lone surrogates must be kept
 _ANY = "surrogatepass"
 _TOO_DEEP = {"code": -32700, "message": "The answer was nested too deeply to be recorded."}
 
@@ -47,7 +48,7 @@ _TOO_DEEP = {"code": -32700, "message": "The answer was nested too deeply to be 
 class Recorder:
     """Writes one recording, for one or several servers. Any thread may write.
 
-    A frame is in the file when `write` returns: a kernel that is killed loses none.
+    Each frame is in the file when `write` returns, so nothing is lost if the kernel is killed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,12 +59,12 @@ class Recorder:
         """
         self.path = path
         self.users = 0
-        """The number of servers that write into the file now."""
-        # Frames are of several threads: the caller's, the background loop, those that read stderr
+        """The number of servers that currently write to the file."""
+        # Several threads write: the caller's, the background loop, and readers of stderr
         self._lock = RLock()
         self._numbers: dict[str, int] = {}
         self._known = NO_SECRETS
-        # Whether the file ends within a line
+        # Whether the file ends with an incomplete line
         self._is_cut = False
         # Why a frame could not be written; empty if all were
         self._loss = ""
@@ -79,7 +80,8 @@ class Recorder:
         start = {"format": FORMAT, "version": VERSION, "toolbench": __version__}
         self.write("start", "", to_json(start))
         if self._loss:
-            # Without its first line, the file would be no recording, and would not be overwritten
+            # Without its first line, the file would not count as a recording, and so never be
+            # overwritten
             self.close()
             self.path.unlink(missing_ok=True)
             msg = f"Cannot write the recording {str(self.path)!r}: {self._loss}."
@@ -88,22 +90,22 @@ class Recorder:
     def write(
         self, direction: Direction, server: str, message: bytes, at: float | None = None
     ) -> None:
-        """Append a frame of the time *at*, else of now; *message* is JSON without secrets."""
+        """Append a frame with *message*, which is JSON without secrets, and the time *at* or now."""
         at = at or time()
         head = f'{{"at": {at:.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
         line = b"".join((head.encode(), b', "message": ', message, b"}\n"))
         with self._lock:
             if self._file is None:
-                # A line on stderr that came after the session was closed
+                # A line on stderr may arrive after the session was closed
                 return
             if self.is_deleted:
                 self._warn("the file was deleted, and the next connection begins it anew")
                 return
             if self._is_cut:
-                # The incomplete line becomes a line of its own
+                # End the incomplete line first
                 line = b"\n" + line
             try:
-                # In one piece, because another process may read the file meanwhile
+                # Written at once, because another process may be reading the file
                 written = self._file.write(line)
             except OSError as error:
                 # A full disk must not end a call
@@ -115,7 +117,7 @@ class Recorder:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the file is in no folder any more: nobody can read what is written into it."""
+        """Whether the file was deleted from its folder, so that nobody can read it any more."""
         with self._lock:
             if self._file is None:
                 return not self.path.exists()
@@ -127,7 +129,7 @@ class Recorder:
             _log.warning("The recording %s is not complete: %s.", self.path, why)
 
     def open_again(self) -> None:
-        """Open the closed file again, to append."""
+        """Open a closed file again for appending."""
         with self._lock:
             try:
                 self._file = self._file or _opened(self.path)
@@ -144,18 +146,21 @@ class Recorder:
     # --- secrets ------------------------------------------------------------------
 
     def knowing(self, redactor: Redactor) -> Redactor:
-        """Return a redactor of the secrets of *redactor* and of all earlier redactors."""
+        """Return a redactor for the secrets of *redactor* and of all earlier redactors."""
         with self._lock:
             self._known = self._known.joined(redactor)
             return self._known
 
     def hidden(self, value: Any, redactor: Redactor, masked: Any = None) -> Any:
-        """Return *value*, JSON, with a numbered mark in place of each secret; itself if it has none.
+        """Return the JSON *value* with a numbered mark in place of each secret.
+
+        If *value* has no secrets, the same object is returned.
 
         Args:
             value: The value to write.
-            redactor: Knows the secrets to search for, with all earlier redactors.
-            masked: *value* with `MARK` in the places of secrets that no search finds.
+            redactor: The secrets to search for, in addition to those of earlier redactors.
+            masked: A copy of *value* with `MARK` in place of secrets that cannot be found by
+                searching.
 
         Raises:
             RecursionError: If *value* has a secret, and is nested too deeply.
@@ -178,7 +183,7 @@ class Recorder:
         if not isinstance(value, dict | list):
             return value
         if len(value) != len(masked):
-            # Two secret names became one mark
+            # Two names were replaced by the same mark
             return numbered_mark(0)
         if isinstance(value, list):
             return [self._marked(*both) for both in zip(value, masked, strict=True)]
@@ -204,9 +209,9 @@ class Recorder:
 
 
 def _opened(path: Path, flags: int = 0) -> BinaryIO:
-    """Open a recording to append to it; only its user can read it."""
+    """Open a recording for appending; only its owner can read it."""
     place = open_unlinked(path, os.O_WRONLY | os.O_APPEND | flags, 0o600)
-    # Without a buffer, so that each frame is in the file at once
+    # Unbuffered, so that each frame is in the file immediately
     return os.fdopen(place, "ab", buffering=0)
 
 
@@ -232,16 +237,16 @@ def _put_aside(path: Path) -> None:
 
 
 class OpenRecorders:
-    """The open recorders, by file. Servers with the same file share a recorder."""
+    """The open recorders by file; servers with the same file share a recorder."""
 
     def __init__(self) -> None:
-        """Make an empty collection."""
+        """Create an empty collection."""
         self._open: dict[Path, Recorder] = {}
-        # Servers connect in several threads: two must not begin the same file
+        # Servers connect in several threads, and two must not create the same file
         self._lock = RLock()
 
     def enter(self, path: str | Path) -> Recorder:
-        """Return the open recorder of *path*, or open a new recorder. Call `leave` afterwards."""
+        """Return the open recorder of *path*, or a new one; call `leave` when you are done."""
         place = Path(path).expanduser().absolute()
         with self._lock:
             recorder = self._open.get(place)
@@ -251,14 +256,15 @@ class OpenRecorders:
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
-        """Return the recorder that now writes the file of *recorder*, and open the file again.
+        """Open the file of *recorder* again, and return the recorder that now writes it.
 
-        This is *recorder* itself, or a newer recorder; a new one if the file was deleted.
+        This may be *recorder* itself, or a newer recorder. If the file was deleted, it is a new
+        one.
         """
         with self._lock:
             current = self._open.setdefault(recorder.path, recorder)
             if current.is_deleted:
-                # A recording that cannot be written does not hinder a connection
+                # A recording that cannot be written must not prevent the connection
                 with suppress(ServerError):
                     current = self._open[recorder.path] = Recorder(recorder.path)
                     current.knowing(recorder.knowing(NO_SECRETS))
@@ -292,17 +298,17 @@ class ServerRecorder:
         *,
         hide: Callable[[str, Mapping[str, Any]], Any],
     ) -> None:
-        """Write as *server* into the file of *recorder*.
+        """Prepare to write frames of *server* with *recorder*.
 
         Args:
             recorder: Writes the file of the recording.
             server: The name of the session.
-            hide: Gets the name of a tool and arguments; returns the arguments with `MARK` for each
-                secret.
+            hide: A function that takes the name of a tool and arguments, and returns the arguments
+                with `MARK` in place of secrets.
         """
         self.recorder = recorder
         self.at: float | None = None
-        """The time of the next frames, in seconds since the epoch; None: now."""
+        """The time for the next frames, in seconds since the epoch; None means the current time."""
         self._server = server
         self._is_open = False
         self._has_left = False
@@ -379,33 +385,33 @@ class ServerRecorder:
 
 
 def may_have_secrets(text: str, redactor: Redactor) -> bool:
-    """Tell quickly whether *text*, the JSON of a message, needs to be searched value by value."""
+    """Tell quickly whether *text*, the JSON of a message, must be searched value by value."""
     # Escaped characters may hide a secret
     return bool(redactor) and ("\\" in text or redactor.occurs_in(text))
 
 
 def _one_line(text: str) -> bytes:
-    # Such line breaks are between the parts of JSON, not inside its strings
+    # JSON may have these line breaks only between its parts, not inside strings
     return text.replace("\n", " ").replace("\r", " ").encode()
 
 
 # --- secrets that no search finds -----------------------------------------------------------
 
 Form = tuple[str, str]
-"""A question of the server: the state of its request and its key there, or no state and its id."""
+"""What identifies a server's question: a request state and a key, or no state and an id."""
 _BY_NAME = Secrecy({})
 
 
 class _SecretPlaces:
-    """Hides secrets in our messages to one server by their places: numbers and short strings too."""
+    """Hides secrets in messages to one server by their place, even numbers and short strings."""
 
     def __init__(self, hide: Callable[[str, Mapping[str, Any]], Any]) -> None:
-        """Take *hide*, which returns arguments of a tool with secrets replaced by `MARK`."""
+        """Use *hide*, a function that replaces secrets in a tool's arguments by `MARK`."""
         self._hide = hide
         self._forms: dict[Form, Secrecy] = {}
 
     def note(self, message: Mapping[str, Any]) -> None:
-        """Keep the forms that *message*, from the server, asks the user to fill in."""
+        """Remember the forms in the server's *message* that the user is asked to fill in."""
         if message.get("method") == "elicitation/create":
             self._keep(("", str(message.get("id"))), params_of(message))
             return
@@ -419,7 +425,7 @@ class _SecretPlaces:
             self._forms[form] = Secrecy(schema)
 
     def hidden(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return *message*, which we send, with `MARK` in place of each secret; itself without one."""
+        """Return the client's *message* with `MARK` in place of secrets; itself if it has none."""
         hidden = dict(message)
         if "result" in message:
             form = "", str(message.get("id"))
@@ -455,7 +461,7 @@ class _SecretPlaces:
         return hidden
 
     def _answer(self, form: Form, answer: Any) -> Any:
-        """Return *answer*, the user's to *form*, with `MARK` in place of each secret."""
+        """Return *answer*, the user's answer to *form*, with `MARK` in place of each secret."""
         secrecy, content = self._forms.pop(form, None), mapping_of(answer).get("content")
         if secrecy is None or not isinstance(content, Mapping):
             return answer
@@ -470,7 +476,7 @@ OPENING = frozenset({"initialize", "notifications/initialized", "server/discover
 
 @dataclass
 class Opening:
-    """How the present connection was opened, with its first messages."""
+    """How the current connection was opened, with its first messages."""
 
     transport: str = ""
     mode: str = ""

@@ -1,4 +1,4 @@
-"""Read a recording: its frames, its servers, their calls, and what they offer; replay it."""
+"""Read a recording: its frames, its servers, their calls and what they offer. Replay it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
 from toolbench.runs.questions import Answer
 
-# Bytes read of the first line
+# The most bytes to read of the first line
 _LONGEST_START = 10_000
 _LISTS = {
     "tools/list": ("tools", "tools", "name"),
@@ -55,15 +55,15 @@ class RecordedCall:
     error: Mapping[str, Any] | None = None
     """The JSON-RPC error, if there was one."""
     answers: tuple[Any, ...] = ()
-    """The answers to the server's questions, as the preset answers of `answering`."""
+    """The answers to the server's questions, in the form of preset answers for `answering`."""
     seconds: float | None = None
-    """How long it took, with the wait for answers; None if the recording ends before the result."""
+    """The duration, including waiting for answers; None if the recording ends before the result."""
     failure: str | None = None
-    """Why there was neither a result nor an error, if the call failed without an answer."""
+    """Why the call failed, if there was neither a result nor an error."""
 
 
 class Recording:
-    """A recording, as it was when it was read from its file.
+    """The content of a recording when its file was read.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -81,10 +81,10 @@ class Recording:
     """
 
     frames: tuple[Frame, ...]
-    """All frames, in their order."""
+    """All frames in order; a frame is one line of the recording."""
 
     def __init__(self, path: Path, frames: Sequence[Frame]) -> None:
-        """Take the *frames* of the file *path*."""
+        """Create a recording from the *frames* of the file *path*."""
         self.path = path
         self.frames = tuple(frames)
 
@@ -125,9 +125,10 @@ class Recording:
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
     def recorded_name(self, server: str | None) -> str | None:
-        """Return the name in the recording of a server that is called *server* now.
+        """Return the recorded name of a server that is now called *server*.
 
-        The only server of a recording may be replayed under any name; other names are the same.
+        If the recording has only one server, *server* may be any name. Otherwise names do not
+        change.
         """
         if len(self.servers) == 1:
             return self.servers[0]
@@ -157,7 +158,7 @@ class Recording:
 
     @property
     def calls(self) -> list[RecordedCall]:
-        """The tool calls, server by server; a call of several rounds, or of a task, counts once."""
+        """The tool calls, server by server; a call with questions, or of a task, counts once."""
         calls = []
         for server in self.servers:
             tape = self.tape(server)
@@ -167,9 +168,9 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return what *server*, or the only server, offered last: its tools, resources and prompts.
+        """Return the tools, resources and prompts that *server*, or the only server, offered last.
 
-        The snapshot has only those lists that the client requested.
+        The snapshot contains only lists that the client requested.
 
         Raises:
             ServerError: If the recording lacks *server*, or has several servers and none is named.
@@ -177,10 +178,12 @@ class Recording:
         return _snapshot(self.tape(server))
 
     def diff(self, other: "Recording") -> list[Change]:
-        """Return how the servers of *other* differ from those of this recording; see `Snapshot.diff`.
+        """Return the changes from the servers recorded here to those of *other*.
 
-        If each recording has one server, the two servers are compared, even if their names differ.
-        Otherwise servers of the same name are compared; a missing server offers nothing.
+        See `Snapshot.diff` for the changes.
+
+        If each recording has one server, these are compared even if their names differ. Otherwise
+        servers of the same name are compared, and a missing server is treated as offering nothing.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
@@ -199,7 +202,7 @@ class Recording:
 
 
 def _start_in(line: bytes) -> Mapping[str, Any]:
-    """Return what the first *line* of a recording says of it; empty if it is not one."""
+    """Return the content of the first *line* of a recording; empty if it is not a recording."""
     frame = frame_of(line)
     if frame is None:
         return {}
@@ -228,7 +231,7 @@ def _call(server: str, exchange: Exchange, tape: Tape) -> RecordedCall:
 
 
 def _preset(question: Mapping[str, Any], answer: Mapping[str, Any]) -> Any:
-    """Return the preset answer that answers *question* of a server as *answer* did."""
+    """Return *answer* to the server's *question*, in the form of a preset answer."""
     if question.get("method") == "sampling/createMessage":
         return Answer("accept", {"answer": dict(answer)})
     if answer.get("action") == "cancel":
@@ -277,11 +280,11 @@ def _items(value: Any) -> list[Any]:
 
 
 NOTHING = Snapshot.of({key: {} for key in ("tools", "resources", "templates", "prompts")})
-"""An empty snapshot, for a server that is not in the recording."""
+"""An empty snapshot, used for a server that is not in the recording."""
 
 
 def _described(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a server says of itself in *result*, its first answer in either protocol."""
+    """Return the server's description of itself in *result*, its first answer."""
     stamp = mapping_of(result.get("_meta"))
     info = result.get("serverInfo") or stamp.get("io.modelcontextprotocol/serverInfo")
     version, versions = result.get("protocolVersion"), result.get("supportedVersions")
@@ -296,11 +299,11 @@ def _described(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
-    """Return what a server offers, read from a file. The file is a snapshot or a recording.
+    """Return what a server offers according to a file, which is a snapshot or a recording.
 
     Args:
-        path: The file, of any name.
-        server: The server, if a recording has several.
+        path: The file, with any name.
+        server: The name of the server, if a recording has several.
 
     Raises:
         ServerError: If the file cannot be read, is not a snapshot or a recording, or lacks the server.
@@ -315,7 +318,7 @@ def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
 
 
 def is_recording(path: Path) -> bool:
-    """Tell whether the file at *path* is a recording, of any version."""
+    """Tell whether the file at *path* is a recording of any version."""
     try:
         with path.open("rb") as file:
             first = frame_of(file.readline(_LONGEST_START))
@@ -331,7 +334,7 @@ _VARIABLE = "TOOLBENCH_REPLAY"
 
 
 def is_replaying() -> bool:
-    """Tell whether `TOOLBENCH_REPLAY` is set, so that `record=` replays the file.
+    """Tell whether `TOOLBENCH_REPLAY` is set, in which case `record=` replays the file.
 
     Examples:
         >>> import os
@@ -347,7 +350,7 @@ def is_replaying() -> bool:
 
 
 def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry:
-    """Return the entry of *server*. If the recording has only one server, *server* may be any name.
+    """Return the entry that replays *server*; any name fits if the recording has one server.
 
     Raises:
         ServerError: If *server* is not in the recording.
@@ -357,7 +360,7 @@ def replay_entry(recording: Recording, server: str | None = None) -> ServerEntry
 
 
 def replay_config(recording: Recording) -> dict[str, Any]:
-    """Return all servers of *recording* as a configuration.
+    """Return a configuration that replays all servers of *recording*.
 
     Raises:
         ServerError: If the recording has no server.

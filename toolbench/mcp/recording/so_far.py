@@ -1,4 +1,4 @@
-"""Write the traffic that a session has kept as a recording: a bug that was just seen can be replayed."""
+"""Write a session's past traffic as a recording, so that a bug just seen can be replayed."""
 
 import re
 from contextlib import suppress
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from toolbench.mcp.monitoring.notifications import Inbox
     from toolbench.mcp.wire.messages import WrittenMessage
 
-# In the place of a number
+# A mark in place of a number
 _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
 
 
 def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> list[str]:
-    """Write the traffic of *inbox* with *recorder*, each message at its time; return what is missing.
+    """Write the traffic of *inbox* with *recorder*, and return sentences on what is missing.
 
-    Left out are exchanges of which the request is gone or a message is cut. stderr is not in the traffic.
+    Exchanges are left out if their request is gone or one of their messages was cut. The traffic
+    does not contain stderr.
     """
     kept = list(inbox.traffic)
     readable, left_out = _readable(kept)
@@ -46,7 +47,7 @@ def _write_messages(
     recorder: ServerRecorder,
     inbox: "Inbox",
 ) -> None:
-    """Write those of *kept* that are *readable* and the lines that are no messages, by connections."""
+    """Write the *readable* ones of *kept* and the lines that are not messages, by connection."""
     is_opening = False
     for message in kept:
         recorder.at = message.time
@@ -64,11 +65,11 @@ def _write_messages(
 
 
 def _readable(kept: list[Message]) -> "tuple[dict[int, WrittenMessage], int]":
-    """Return, by their numbers, the messages of whole exchanges, and the number of the other exchanges."""
+    """Return the messages of complete exchanges by id, and the number of incomplete exchanges."""
     readable: dict[int, WrittenMessage] = {}
     others = 0
     for exchange in paired(kept):
-        # An answer without its request, or no message
+        # An answer without its request, or a line that is not a message
         if exchange.message.kind in ("response", "error", "refusal", "noise"):
             continue
         both = [message for message in (exchange.message, exchange.answer) if message is not None]
@@ -81,7 +82,7 @@ def _readable(kept: list[Message]) -> "tuple[dict[int, WrittenMessage], int]":
 
 
 def _read(message: Message) -> "WrittenMessage | None":
-    """Return *message* as it was on the wire, a numbered mark for each secret; None if it is cut."""
+    """Return *message* as sent, with numbered marks in place of secrets; None if it was cut."""
     if message.is_cut:
         return None
     # Loaded by now

@@ -1,4 +1,4 @@
-"""The exchanges of one recorded server: requests, answers, and events between them."""
+"""The exchanges of one recorded server: requests, their answers, and events in between."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,30 +8,30 @@ from toolbench.mcp.recording.frame import Frame
 
 _HELD_OPEN = "subscriptions/listen"
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
-# In each request of the newer protocol
+# Contained in each request of the newer protocol
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
 FOR_PEOPLE = frozenset({"elicitation/create", "sampling/createMessage"})
-"""Questions that the user or a model answers."""
+"""The methods of questions that the user or a model answers."""
 
 EventKind = Literal["notification", "request", "stderr", "noise"]
 
 
 Answered = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""A request of the server for the user or a model, and our answer."""
+"""A server's question to the user or a model, and the client's answer."""
 
 
 @dataclass(eq=False)
 class Event:
-    """What the server sent, but not as an answer: a notification, a request of its own, or a line."""
+    """A message or line that the server sent on its own: a notification, a request or a line."""
 
     kind: EventKind
     message: Any
     answer: Mapping[str, Any] | None = None
-    """Our answer, if the event was a request."""
+    """The client's answer, if the event was a request."""
 
     def belongs_to(self, exchange: "Exchange") -> bool:
-        """Tell whether the event is a notification that names *exchange*, or its kind of request."""
+        """Tell whether the event is a notification about *exchange*."""
         if self.kind != "notification":
             return False
         token = params_of(self.message).get("progressToken")
@@ -43,7 +43,7 @@ class Event:
 
 @dataclass(eq=False)
 class Exchange:
-    """One request, what the server sent for it, and its answer."""
+    """One request, what the server sent meanwhile, and the answer."""
 
     request: Mapping[str, Any]
     events: list[Event] = field(default_factory=list)
@@ -52,17 +52,17 @@ class Exchange:
     later: list[Event] = field(default_factory=list)
     """The events after the answer, before the next request."""
     failure: Mapping[str, Any] | None = None
-    """The error that the caller got instead of an answer: `text` and `asides`."""
+    """The error that the caller got instead of an answer: `text`, and `asides` for the user."""
     ended: bool = False
     """Whether the connection ended before the answer."""
     cancelled: bool = False
-    """Whether we cancelled the request before its answer."""
+    """Whether the client cancelled the request before it was answered."""
     next: "Exchange | None" = None
-    """The next round of the same call, with our answers to the server's questions."""
+    """The next request of the same call, with the client's answers to the server's questions."""
     sent_at: float = 0.0
     """When the request was sent."""
     answered_at: float = 0.0
-    """When the answer came, if one came."""
+    """When the answer arrived; 0 without an answer."""
 
     @property
     def method(self) -> str:
@@ -91,17 +91,17 @@ class Exchange:
 
     @property
     def is_held_open(self) -> bool:
-        """Whether the request opens a stream of notifications, which gets no answer."""
+        """Whether the request opens a stream of notifications, and so gets no answer."""
         return self.method == _HELD_OPEN
 
     @property
     def last(self) -> "Exchange":
-        """The last round of the same call: the exchange itself, or a later one."""
+        """The last exchange of the same call, which may be this one."""
         return self.rounds[-1]
 
     @property
     def rounds(self) -> list["Exchange"]:
-        """The rounds of the same call from the exchange on."""
+        """The exchanges of the same call, beginning with this one."""
         rounds = [self]
         while rounds[-1].next is not None:
             rounds.append(rounds[-1].next)
@@ -109,14 +109,14 @@ class Exchange:
 
     @property
     def asked(self) -> bool:
-        """Whether the server's answer is a question to this client, about a call or a task."""
+        """Whether the server answered with questions, about a call or a task."""
         result = mapping_of((self.response or {}).get("result"))
         if self.method == "tasks/get":
             return result.get("status") == "input_required"
         return result.get("resultType") == "input_required"
 
     def questions(self) -> Iterator[Answered]:
-        """Yield the requests in the server's answer that the next round answers, with the answers."""
+        """Yield the questions in the server's answer, with the answers from the next exchange."""
         if not self.asked or self.next is None:
             return
         question = mapping_of((self.response or {}).get("result"))
@@ -127,23 +127,23 @@ class Exchange:
 
 
 class Tape:
-    """The exchanges with one server, in the order of their requests."""
+    """The exchanges with one server in the order of their requests."""
 
     def __init__(self, server: str, frames: Iterable[Frame]) -> None:
-        """Put the *frames* of *server* in order."""
+        """Sort the *frames* of *server* into exchanges."""
         self.server = server
         self.exchanges: list[Exchange] = []
         self.before: list[Event] = []
         """The events before the first request."""
         self.connect_error: str | None = None
-        """The reason why no connection could be opened; None if no such failure is recorded."""
+        """Why no connection could be opened; None if no such failure was recorded."""
         self._open: dict[str, Exchange] = {}
         self._questions: dict[str, Event] = {}
         for frame in frames:
             self._add(frame)
 
     def outcome(self, call: Exchange) -> Mapping[str, Any] | None:
-        """Return the answer to the tool call *call*. If the call ran as a task: the task's result.
+        """Return the answer to the tool call *call*, or the result of its task if it ran as one.
 
         Return None if the recording ends before the answer.
         """
@@ -167,7 +167,7 @@ class Tape:
             yield from exchange.questions()
 
     def seconds(self, call: Exchange) -> float | None:
-        """Return how long *call* took, with the time in which the server waited for answers.
+        """Return the seconds that *call* took, including waiting for answers to questions.
 
         Return None if the recording ends before the answer.
         """
@@ -178,7 +178,7 @@ class Tape:
         return max(0.0, ended - call.sent_at)
 
     def _about_task(self, call: Exchange) -> list[Exchange]:
-        """Return the requests about the task of *call*, up to its result; none if it was no task."""
+        """Return the requests about the task of *call*, up to its result; empty without a task."""
         task, found = _task_in(call.last.response), []
         if task is None:
             return []
@@ -221,7 +221,7 @@ class Tape:
                 cancelled.cancelled = True
 
     def _link(self, exchange: Exchange) -> None:
-        """Make *exchange* the next round of an earlier one, if it has the answers to its questions."""
+        """If *exchange* answers the questions of an earlier exchange, link it as the next one."""
         if exchange.method == "tasks/update":
             key = "taskId"
         elif exchange.is_call and {"requestState", "inputResponses"} & exchange.params.keys():
@@ -253,10 +253,10 @@ class Tape:
             self._place(Event("notification", message))
 
     def _place(self, event: Event) -> None:
-        """Add *event* to the open request that it belongs to, else to the newest open request.
+        """Add *event* to the open request that it belongs to, or else to the newest open request.
 
-        If no request is open, the newest answered one gets *event*. An event before the first
-        request is kept in `before`.
+        If no request is open, it is added to the newest answered request. Events before the first
+        request are added to `before`.
         """
         waiting = list[Exchange]()
         for exchange in self._open.values():
@@ -294,7 +294,7 @@ class Tape:
                 return
 
     def _forget(self, token: Any) -> None:
-        """Remove the request that the server refused, because the request is sent again."""
+        """Remove a request that the server refused and that was therefore sent again."""
         for exchange in reversed(self.exchanges):
             if exchange.is_call:
                 is_meant = exchange.token == token
@@ -306,7 +306,7 @@ class Tape:
 
 
 def _task_in(response: Mapping[str, Any] | None) -> str | None:
-    """Return the id of the task that *response* began; None if it began none."""
+    """Return the id of the task that *response* starts; None if it starts no task."""
     result = mapping_of((response or {}).get("result"))
     if result.get("resultType") != "task":
         return None
@@ -319,19 +319,19 @@ def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def mapping_of(value: Any) -> Mapping[str, Any]:
-    """Return *value* if it is an object, else an empty object, because a file may hold any value."""
+    """Return *value* if it is a mapping, else an empty one, because a file may hold any value."""
     if isinstance(value, Mapping):
         return value
     return {}
 
 
 def subscription_of(message: Mapping[str, Any]) -> Any:
-    """Return the id of the request that opened the stream of a notification; None if it has no stream."""
+    """Return the id of the request that opened a notification's stream; None if it has none."""
     return mapping_of(params_of(message).get("_meta")).get(_SUBSCRIPTION)
 
 
 def with_subscription(message: Mapping[str, Any], identity: Any) -> dict[str, Any]:
-    """Return *message*, a notification, marked for the stream that the request *identity* opened."""
+    """Return the notification *message*, assigned to the stream of the request *identity*."""
     params = dict(message.get("params") or {})
     params["_meta"] = {**(params.get("_meta") or {}), _SUBSCRIPTION: identity}
     return {**message, "params": params}

@@ -1,6 +1,6 @@
-"""Ask before a server is used for the first time, and before it is used after it changed.
+"""Ask before a server is used for the first time, and again after it has changed.
 
-`trust` compares what a server offers (tools and instructions) with what was approved here, which
-`approvals` keeps, and points out characters in a server's texts that a person does not see.
-`configurations` asks before the servers of a file start.
+`trust` compares what a server offers (tools and instructions) with what was approved, which
+`approvals` keeps. It also points out invisible characters in a server's strings. `configurations`
+asks before the servers of a file are started.
 """

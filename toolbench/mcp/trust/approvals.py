@@ -1,8 +1,7 @@
-"""Keep what was approved: what servers offered, and what the entries of configuration files hold.
+"""Keep what was approved: what servers offered, and the content of configuration entries.
 
-It is kept in the user's state directory only.
-
-A cloned repository must not bring its own approval, so no file is kept beside notebooks.
+Approvals are kept only in the user's state directory, and not in files next to notebooks. A cloned
+repository could otherwise bring its own approval.
 """
 
 import json
@@ -26,19 +25,19 @@ _log = logging.getLogger(__name__)
 
 
 class Approvals:
-    """The approved offers of this user's servers: tools and instructions, one file for each server."""
+    """The tools and instructions that the user approved, in one file for each server."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Keep the approvals in *folder*; by default `approved-servers` in the state directory."""
+        """Keep approvals in *folder*, by default `approved-servers` in the state directory."""
         self._folder = folder
 
     @property
     def folder(self) -> Path:
-        """The folder of the files (on Linux below `XDG_STATE_HOME`)."""
+        """The folder of the files, on Linux below `XDG_STATE_HOME`."""
         return self._folder or user_state_path("toolbench") / "approved-servers"
 
     def of(self, server: str) -> Mapping[str, Any] | None:
-        """Return the approved offer of a server; None if no offer was approved.
+        """Return the tools and instructions approved for a server; None if nothing was approved.
 
         Args:
             server: The key of the server, from `server_key`.
@@ -71,24 +70,24 @@ class Approvals:
 class ApprovedContents:
     """The approved contents of entries in configuration files.
 
-    Each has a file of its own, so that two processes lose none.
+    Each content has its own file, so that no approval is lost if two processes write.
     """
 
     def __init__(self) -> None:
-        """Keep the approvals in the user's state directory."""
+        """Keep approvals in the user's state directory."""
         self._folder = user_state_path("toolbench") / "approved-configurations"
 
     def has(self, digest: str) -> bool:
-        """Tell whether the content with the hash *digest* was approved, in whatever file."""
+        """Tell whether a content with the hash *digest* was approved, for any file."""
         return self._read(self._folder / f"{digest}.json").get("content") == digest
 
     def keep(self, digest: str, *, file: str, server: str, lines: list[str]) -> None:
-        """Keep the content with the hash *digest* as approved, and the *lines* that were shown."""
+        """Keep the hash *digest* of an approved content, with the *lines* that were shown."""
         kept = {"content": digest, "file": file, "server": server, "lines": lines}
         _keep(self._folder / f"{digest}.json", kept, server)
 
     def lines_before(self, *, file: str, server: str) -> list[str]:
-        """Return what was shown when an entry of *server* in *file* was last approved; empty if none was."""
+        """Return the lines shown at the last approval of *server* in *file*; else empty."""
         newest = 0.0
         lines: Any = None
         for path in self._folder.glob("*.json"):
@@ -122,14 +121,14 @@ def _keep(path: Path, approval: Mapping[str, Any], server: str) -> None:
 def server_key(entry: ServerEntry) -> str | None:
     """Return a key that identifies the server of *entry*; None if the server needs no approval.
 
-    Servers in this process and recordings need no approval: they belong to the user. If the command
-    starts a program in its working directory, this directory is part of the key.
+    Servers in this process and recordings need no approval, because they belong to the user. If the
+    command starts a program in its working directory, this directory is part of the key.
     """
     if entry.transport in _REMOTE:
         return entry.target
     if entry.transport != "stdio":
         return None
-    # In another project they are other words
+    # In another project, the variables have other values
     words = [entry.command, *entry.args, entry.cwd or str(Path.cwd())]
     command, *arguments, folder = with_known(words, places(entry.base))
     place = Path(located(folder, entry.base))

@@ -1,8 +1,9 @@
-"""Ask before the servers of a configuration file are connected, once for each content of an entry.
+"""Ask before the servers of a configuration file are connected, and again if an entry changes.
 
-A file may come from somebody else: a cloned project brings its `.mcp.json`. So each entry of a file is
-shown and approved before anything starts or leaves the machine. An entry is approved by its content:
-programs, arguments, folders, addresses, and the names of variables. `approvals` keeps what was approved.
+A file may come from a stranger: a cloned project brings its `.mcp.json`. Each entry of a file must
+therefore be shown and approved before anything is started or sent. The approval is for the content
+of the entry: programs, arguments, folders, addresses and the names of variables. `approvals` keeps
+it.
 """
 
 import json
@@ -25,14 +26,14 @@ from toolbench.runs.consent_question import one_line
 from toolbench.runs.input_prompt import require_yes
 from toolbench.runs.questions import YES_OR_NO, ConsentLabels, Question
 
-# Servers in one question: nobody reads more
+# The most servers in one question: nobody would read more
 _MOST = 20
 # Characters of a line that are shown at its beginning and at its end
 _HEAD, _TAIL = 1_500, 500
-# Characters of a line: a page would break it anywhere
+# The most characters of a line, because a page would break longer lines anywhere
 _WIDEST = 100
 _PLAIN_NAME = re.compile(r"[\w.-]{1,100}")
-# A secret with other characters could be code that a mark would hide
+# A secret with other characters could be code, which must not be hidden
 _CREDENTIAL = re.compile(r"[\w.~+/=:@%!#*,-]+")
 # The scheme is not a secret
 _SCHEME = re.compile(r"^(bearer|basic|token)( +|$)", re.IGNORECASE)
@@ -42,14 +43,14 @@ _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, ServerEntry]:
-    """Return *entries* to connect: each is the user's own words, or has an approved content.
+    """Return *entries* for connecting, after entries from files have been approved.
 
-    The user is asked about entries of a file that were never approved here. What is returned is what
-    was read and shown, not what the file holds by now.
+    The user is asked about entries of a file that were never approved. The returned entries are
+    those that were read and shown, even if the file has changed since.
 
     Args:
         entries: The entries of one configuration, by the names of the servers.
-        approve: Whether the caller approves whatever they hold.
+        approve: Whether to approve all entries without asking.
 
     Raises:
         ConsentError: If the user does not approve the entries, or cannot be asked.
@@ -66,7 +67,7 @@ def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, 
         _ask(wanted)
     for name, content in wanted.items():
         lines = content.lines
-        # A secret that could not be hidden is not written down
+        # A secret that could not be hidden must not be written to disk
         if content.unclear:
             lines = []
         file = str(content.entry.file)
@@ -82,30 +83,30 @@ def _is_url(text: str) -> bool:
 
 
 class _Part(NamedTuple):
-    """A part of what is approved, with a mark in the place of each secret that is only a credential."""
+    """A part of what is approved, in which secrets that are only credentials are hidden."""
 
     name: str
     value: Any
-    """What is hashed. The words of a command stand in it as in the file."""
+    """The value that is hashed; it contains the words of a command as in the file."""
     line: str
-    """What the user reads about it; empty if there is nothing to read."""
+    """The line that the user reads about this part; may be empty."""
 
 
 class _Content:
-    """What of one entry the user approves."""
+    """The content of one entry that the user approves."""
 
     def __init__(self, entry: UnapprovedEntry) -> None:
         """Read the parts of *entry*."""
         self.entry = entry
         self.lines: list[str] = []
-        """What the user reads, a line for each part; no text of the file ends a line."""
+        """The lines that the user reads, one for each part; strings of the file contain no line breaks."""
         self.unclear = ""
-        """The name of a secret that could be code, so that it can be neither shown nor hidden."""
+        """The name of a secret that may be code, and so can be neither shown nor hidden; else empty."""
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
         names = set(names_in([*references, entry.auth, entry.settings]))
         if entry.transport == "stdio":
             names -= set(places(entry.base))
-        # First those that are set: others, of any number, must not push them out of the line
+        # Variables that are set come first: any number of others must not push them out of the line
         variables = ", ".join(sorted(names, key=lambda name: (name not in os.environ, name)))
         # Earlier versions applied FastMCP's transforms: the hash of an approval has `changes`
         content: dict[str, Any] = {
@@ -144,7 +145,7 @@ class _Content:
         if entry.env_file is not None:
             path = entry.env_file.path
             yield _Part("environment file", path, f"with the variables of the file {path}")
-            # What looks like a reference is a part of the value there
+            # In this file, what looks like a reference is part of the value
             for name, text in entry.env_file.variables.items():
                 if name not in shown:
                     found = _without_schemes(secrets_in(text, name))
@@ -203,7 +204,7 @@ class _Content:
         here = self.entry.base / with_references(
             folder, lambda reference: os.environ.get(reference.name) or reference.default or ""
         )
-        # The program is no secret
+        # The program is not a secret
         shown = words[:1]
         secrets = list(secrets_in_words(map(_without_references, words)))
         for word, (_, found) in zip(words[1:], secrets[1:], strict=True):
@@ -214,7 +215,7 @@ class _Content:
         return shown
 
     def _setting(self, name: str, text: str, found: list[str]) -> str:
-        """Return *text*, the value of a variable that the program gets, with marks for the secrets *found*."""
+        """Return *text*, the value of the program's variable *name*, with the secrets *found* hidden."""
         # `DBUS_SESSION_BUS_ADDRESS` names a program, though `session` is the name of a secret
         is_place = any(map(_PATH_OR_ADDRESS.search, found))
         if is_place and not is_secret_argument(name) and not _is_url(text):
@@ -222,7 +223,7 @@ class _Content:
         return self._hidden_in_command(name, text, found)
 
     def _hidden_in_command(self, name: str, text: str, found: list[str]) -> str:
-        """Return *text* with a mark for each secret in *found* that is only a credential."""
+        """Return *text* with those secrets in *found* hidden that are only credentials."""
         credentials = []
         for secret in found:
             if _CREDENTIAL.fullmatch(secret):
@@ -233,7 +234,7 @@ class _Content:
 
 
 def _hidden(name: str, value: Any) -> Any:
-    """Return *value*, a part of what is sent to an address, with marks for secrets."""
+    """Return *value*, which is sent to an address, with secrets hidden."""
     if isinstance(value, Mapping):
         return {str(key): _hidden(str(key), item) for key, item in value.items()}
     if isinstance(value, list):
@@ -244,7 +245,7 @@ def _hidden(name: str, value: Any) -> Any:
 
 
 def _secrets(name: str, text: str) -> list[str]:
-    """Return the secrets that stand in *text* itself; a reference to a variable is none."""
+    """Return the secrets in *text*, not counting references to variables."""
     return _without_schemes(secrets_in(_without_references(text), name))
 
 
@@ -261,7 +262,7 @@ def _without_references(text: str) -> str:
 
 
 def _ascii(address: str) -> str:
-    """Return *address* with other letters than ASCII by number: they can look like those of a known host."""
+    """Return *address* with non-ASCII characters as numbers, since they can imitate a known host."""
     return _NO_ASCII.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", address)
 
 
@@ -319,15 +320,15 @@ def _ask(contents: Mapping[str, _Content]) -> None:
 
 
 def connection_question(name: str, entry: ServerEntry, source: str) -> Question:
-    """Return the question whether to connect *name* by *entry*, which shows all that it runs or sends.
+    """Return the question whether to connect the server *name*, with all that it runs or sends.
 
     Args:
         name: The name of the server.
-        entry: The entry. A secret that its names do not tell must be a mark already.
-        source: What it is and where it is from, on one line.
+        entry: The entry. Secrets that cannot be recognized by their names must be hidden already.
+        source: What the server is and where it comes from, on one line.
 
     Raises:
-        ConsentError: If it has a secret that can be neither shown nor hidden.
+        ConsentError: If the entry has a secret that can be neither shown nor hidden.
     """
     content = _Content(UnapprovedEntry.of(Path(), entry))
     if content.unclear:
@@ -365,7 +366,7 @@ def _cut(line: str) -> str:
 
 
 def _below_first(lines: Iterable[str]) -> str:
-    """Return *lines* below the first of them; none goes on in a line that looks like one of ours."""
+    """Return *lines* as text, indented below the first; continued lines are marked as such."""
     first, *others = lines
     text = f"{first}\n"
     for line in others:

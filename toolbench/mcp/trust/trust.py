@@ -1,4 +1,4 @@
-"""Compare what one server offers now with what was approved. A changed server is not called."""
+"""Compare what one server offers now with what was approved; a changed server is not called."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from toolbench.mcp.snapshots.schema_diff import same
 from toolbench.mcp.trust.approvals import Approvals
 from toolbench.wording import counted
 
-# Changes that a refused call names
+# The most changes named in the error of a refused call
 _MAX_CHANGES = 3
 
 
-# --- characters that a model reads and a person does not see ---------------------------------
+# --- characters that a model sees and a person does not ------ ---------------------------------
 
 # Characters that are quoted, and how many of them stand before the first hidden one
 _MAX_QUOTE = 100
@@ -26,10 +26,10 @@ _LEAD = 30
 
 @dataclass(frozen=True)
 class OfferWarning:
-    """A text of a server with hidden characters, which a person should check."""
+    """A server's string with hidden characters, which the user should check."""
 
     where: str
-    """The path of the text in the offer: `tools/add/description`."""
+    """The path of the string in the offer, such as `tools/add/description`."""
     text: str
     """The problem, in one sentence."""
 
@@ -38,7 +38,7 @@ class OfferWarning:
 
 
 def warnings_of(offer: Mapping[str, Any]) -> Iterator[OfferWarning]:
-    """Yield the warnings about *offer*, which has `instructions` and `tools` by name."""
+    """Yield a warning for each string in *offer* (`instructions`, `tools`) with hidden characters."""
     for where, text in _texts(offer):
         clean = visible(text)
         if clean != text:
@@ -47,7 +47,7 @@ def warnings_of(offer: Mapping[str, Any]) -> Iterator[OfferWarning]:
 
 
 def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts that a model reads, each with its path."""
+    """Yield the strings that a model sees, each with its path."""
     # Not by recursion: a server decides how deep its schemas are
     todo = [("instructions", offer.get("instructions")), ("tools", offer.get("tools"))]
     while todo:
@@ -66,7 +66,7 @@ def _texts(offer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _around_hidden(text: str, clean: str) -> str:
     """Return the part of *clean*, which is `visible(text)`, around the first hidden character."""
     start = 0
-    # Not by a mark of `visible`: a text may have one itself, far before what it hides
+    # Do not search for a mark of `visible`: the string itself may contain one earlier
     for place, (given, shown) in enumerate(zip(text, clean, strict=False)):
         if given != shown:
             start = max(0, place - _LEAD)
@@ -78,18 +78,19 @@ def _around_hidden(text: str, clean: str) -> str:
 
 
 class Offer:
-    """What a server offers at one moment, its tools and instructions, beside what was approved of it.
+    """A server's tools and instructions at one moment, compared with what was approved.
 
-    An offer never changes, so a question or a page that shows its changes can approve it, whatever the
-    server lists meanwhile.
+    An offer never changes. Whoever has seen its changes can therefore approve exactly this offer,
+    whatever the server lists meanwhile.
     """
 
     def __init__(
         self, content: Mapping[str, Any], approved: Mapping[str, Any] | Exception | None
     ) -> None:
-        """Keep *content* beside the *approved* offer, or the error for which that was not read.
+        """Create an offer of *content*, to be compared with the *approved* content.
 
-        If *approved* is None, *content* itself was approved.
+        *approved* is None if *content* itself was approved. It is an exception if the approved
+        content could not be read.
         """
         self.content = content
         self._approved = approved
@@ -98,15 +99,15 @@ class Offer:
 
     @property
     def is_approved(self) -> bool:
-        """Whether the server may be called while it offers this."""
+        """Whether this offer is approved, so that the server may be called."""
         return self._approved is None
 
     def changes(self) -> list[Change]:
-        """Return the changes since the approval, the most severe first; empty if it is approved.
+        """Return the changes since the approval, most severe first; empty if it is approved.
 
-        The first call compares, in the thread of the caller, which may take a second.
+        The first call compares the offers in the caller's thread, which may take a second.
         """
-        # Many calls that are refused at once need one comparison: the others wait for it here
+        # Calls that are refused at the same time wait for one comparison
         with self._comparing:
             if self._changes is None:
                 self._changes = self._compared()
@@ -125,7 +126,7 @@ class Offer:
 
 
 class Trust:
-    """What one server offers now, and what was approved: `approve(offer)` lets it be called again."""
+    """What one server offers now and what was approved; `approve(offer)` approves a change."""
 
     def __init__(
         self,
@@ -136,15 +137,15 @@ class Trust:
     ) -> None:
         """Compare *server* with the approved offer that *approvals* keeps under *key*.
 
-        *when_approved* is called when a person has approved what the server offers now.
+        *when_approved* is called after the user has approved what the server offers now.
         """
         self._server = server
         self._when_approved = when_approved
         self._key = key
         self._approvals = approvals
-        # Needed if the file cannot be written
+        # Used if the file of the approval cannot be written
         self._approved: Mapping[str, Any] | None = None
-        # A list may arrive while the one before is approved
+        # A new list may arrive while the previous one is being approved
         self._lock = Lock()
         self.offer = Offer({}, None)
         """What the server offers now."""
@@ -157,14 +158,14 @@ class Trust:
         return not self.offer.is_approved
 
     def changes(self) -> list[Change]:
-        """Return the changes of the present offer; see `Offer.changes`."""
+        """Return the changes of the current offer; see `Offer.changes`."""
         return self.offer.changes()
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Note *offer*, the newest offer of the server, and whether it is the approved offer.
+        """Note *offer*, the server's newest offer, and whether it equals the approved one.
 
-        What changed is not searched here: a server can make that slow, and the answers of all servers
-        would wait for it.
+        The changes are not determined here. A server could make that slow, and answers of all
+        servers would have to wait.
         """
         content = {key: offer.get(key) for key in ("instructions", "tools")}
         with self._lock:
@@ -190,25 +191,25 @@ class Trust:
         return Offer(content, None)
 
     def warnings(self) -> list[OfferWarning]:
-        """Return warnings about the server's texts; see `warnings_of`."""
+        """Return warnings about the server's strings; see `warnings_of`."""
         return list(warnings_of(self.offer.content))
 
     def approve(self, offer: Offer) -> None:
-        """Approve *offer*, whose changes a person was shown, so that calls work again.
+        """Approve *offer*, whose changes the user was shown, so that calls work again.
 
         Args:
-            offer: `trust.offer`, as it was when its changes were shown.
+            offer: The value of `trust.offer` when its changes were shown.
 
         Raises:
-            ServerError: If the server offers something else by now that was not approved either.
-                Nothing is approved then, and the message names the changes.
+            ServerError: If the server meanwhile offers something else that is not approved. Nothing
+                is then approved, and the message names the changes.
         """
         with self._lock:
             now = self.offer
             is_shown = same(offer.content, now.content)
             if is_shown:
                 self.offer = self._kept(now.content)
-        # If the server went back to what was approved, nothing is left to approve
+        # If the server undid its change, there is nothing left to approve
         if not is_shown and not now.is_approved:
             raise ServerError(
                 self._about(now, "was not approved: it changed again after its changes were shown")
@@ -217,7 +218,7 @@ class Trust:
 
     @property
     def refusal(self) -> str:
-        """Why the server is not called now: the message of `check`; empty if it is called."""
+        """Why calls are refused now, as in the error of `check`; empty if they are allowed."""
         try:
             self.check()
         except ServerError as error:
@@ -225,10 +226,11 @@ class Trust:
         return ""
 
     def check(self) -> None:
-        """Raise an error if the offer of the server has changed since it was approved.
+        """Check that the server's offer has not changed since it was approved.
 
         Raises:
-            ServerError: If the server changed. The message names changes, and how to approve them.
+            ServerError: If the offer has changed. The message names changes, and how to approve
+                them.
         """
         offer = self.offer
         if not offer.is_approved:
@@ -239,7 +241,7 @@ class Trust:
         changes = offer.changes()
         lines = [f"Server {self._server!r} {what} ({counted(len(changes), 'change')})."]
         for change in changes[:_MAX_CHANGES]:
-            # The name of a tool is a server's, and may have lines that look like ours
+            # A server's names may contain line breaks, to imitate lines of ours
             lines.append(f"- {on_one_line(change.text)}")
         lines.append(f"Check them, then: %mcp approve {quote(self._server)}")
         return "\n".join(lines)
