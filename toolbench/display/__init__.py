@@ -1,4 +1,4 @@
-"""Show any result of a tool safely: Rich renderables and content blocks as mime bundles."""
+"""The safe display of any tool result: Rich renderables and content blocks as mime bundles."""
 
 from toolbench.display.ansi import from_ansi
 from toolbench.display.blocks import blocks_html, blocks_text

@@ -1,4 +1,4 @@
-"""Show the output of terminal programs, and Rich styles, in colours that can be read on every page.
+"""The output of terminal programs, and Rich styles, in colours that are readable on every page.
 
 No fixed colour has a contrast of 4.5 on both #fff and #111. So text without a background gets a
 mixture with `currentColor`, which is dark on light pages and light on dark pages. Text with its own
@@ -23,15 +23,15 @@ _PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
 
 
 def from_ansi(text: str, *, limit: int | None = None) -> Text:
-    """Return *text* as Rich text with its colours, but without all other control sequences.
+    """Return *text* as Rich text, with its colours but without any other control sequences.
 
     Titles, hyperlinks, cursor movements and other sequences are removed. A line that was
-    overwritten (progress bars, spinners) shows its last state. Other control characters, and
+    overwritten, as by a progress bar, shows its last state. Other control characters, and
     characters that reorder text, are spelled out.
 
     Args:
         text: The output of the program.
-        limit: The most characters to show; the middle of a longer text is left out.
+        limit: The maximum number of characters to show. The middle of a longer text is left out.
     """
     if limit is None:
         return _decode(_clean(text))
@@ -93,7 +93,7 @@ _MARGIN = 0.2
 _STEPS = 32
 _BLACK: Rgb = (0, 0, 0)
 _WHITE: Rgb = (255, 255, 255)
-# background and text colour of JupyterLab's themes where text is hardest to read: the
+# background and text colour of JupyterLab's themes at the places that are hardest to read: the
 # striped rows of the light theme, the page and the panels of the dark theme
 _LIGHT = (((245, 245, 245), (33, 33, 33)),)
 _DARK = (((17, 17, 17), _WHITE), ((33, 33, 33), (226, 226, 226)))
@@ -117,7 +117,7 @@ _LINEAR = [
 
 
 def mix(one: Rgb, other: Rgb, share: float) -> Rgb:
-    """Return a mixture of two colours: the part *share* (0 to 1) of *one*, the rest of *other*."""
+    """Return a mixture of two colours. *share* (0 to 1) is the fraction of *one*."""
     rest = 1 - share
     return (
         round(share * one[0] + rest * other[0]),
@@ -127,19 +127,19 @@ def mix(one: Rgb, other: Rgb, share: float) -> Rgb:
 
 
 def to_hex(color: Rgb) -> str:
-    """Return *color* as CSS writes it: `#1f6fbf`."""
+    """Return *color* in CSS notation, such as `#1f6fbf`."""
     return "#{:02x}{:02x}{:02x}".format(*color)
 
 
 @lru_cache(maxsize=4096)
 def on_page(color: Rgb) -> str:
-    """Return the CSS colour nearest to *color* that can be read on light and dark pages."""
+    """Return the CSS colour nearest to *color* that is readable on light and dark pages."""
     near = to_hex(_nearest_on_page(color))
     return f"color-mix(in srgb,{near} {_SHARE:.0%},currentColor)"
 
 
 def _nearest_on_page(color: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that can be read once the page's text colour is mixed in."""
+    """Return the colour nearest to *color* that is readable after mixing in the text colour."""
     # Too light for a light page
     if _faint_on(color, _LIGHT):
         return _nearest(color, _BLACK, lambda c: not _faint_on(c, _LIGHT))
@@ -154,7 +154,7 @@ def _faint_on(color: Rgb, papers: tuple[tuple[Rgb, Rgb], ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def on_color(color: Rgb | None, background: Rgb) -> Rgb:
-    """Return the colour nearest to *color* that can be read on *background*.
+    """Return the colour nearest to *color* that is readable on *background*.
 
     If *color* is None, return black or white, whichever has more contrast.
     """
@@ -197,7 +197,7 @@ _ANSI: tuple[Rgb, ...] = (
 
 @lru_cache(maxsize=4096)
 def style_css(style: Style) -> str:
-    """Return the CSS rules of *style*, readable on light and dark pages; empty if it has no effect."""
+    """Return the CSS rules of *style*, readable on light and dark pages; empty without effect."""
     lines = {
         "underline": style.underline or style.underline2,
         "line-through": style.strike,

@@ -1,6 +1,6 @@
-"""Show content blocks: formatted for people, or exactly as a model reads them; and mime bundles.
+"""The display of content blocks: formatted for people, or exactly as a model reads them.
 
-The content of both is not trusted.
+Mime bundles are also displayed here. The content of blocks and bundles is not trusted.
 """
 
 from base64 import b64encode
@@ -24,20 +24,22 @@ from toolbench.wording import counted, estimate_tokens
 
 # The most blocks, and images in a block
 _MOST = 50
-# Characters that every block may have
+# The number of characters that every block may show
 _LEAST = 2_000
 
 
 def blocks_html(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> Html:
     """Return *blocks* as HTML, each in a section with a title that names its kind and size.
 
-    Terminal colours, JSON trees and tables are for people. *verbatim* shows text as the model reads
-    it: not interpreted, with hidden characters spelled out.
+    For people, text is shown with terminal colours, as a JSON tree or as a table. With *verbatim*,
+    it is shown as the model reads it: not interpreted, with hidden characters spelled out.
 
     Args:
-        blocks: `TextContent`, `ImageContent`, `str`, JSON values, DataFrames; else `str(block)`.
-        verbatim: Show text as it is, without interpreting it.
-        limit: The most characters of all blocks together; of a longer block only head and tail.
+        blocks: `TextContent`, `ImageContent`, `str`, JSON values or DataFrames. Any other block is
+            shown as `str(block)`.
+        verbatim: Whether to show text as the model reads it.
+        limit: The maximum number of characters of all blocks together. A longer block is cut to its
+            head and tail.
     """
     html = ""
     for view in block_views(blocks, verbatim=verbatim, limit=limit):
@@ -53,7 +55,7 @@ def blocks_text(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = L
 
 @dataclass(frozen=True)
 class BlockView:
-    """The view of one block: a title with its kind and size, and functions that return its content."""
+    """The view of one block: a title with its kind and size, and functions that render it."""
 
     title: str
     html: Callable[[], Html]
@@ -80,7 +82,7 @@ def block_views(
         yield BlockView(notice, lambda: _PART, lambda: "")
 
 
-# For a page, which says that it can save only a part
+# A mark for the page, which then says that it can save only a part
 _PART = Html("<span data-toolbench-part></span>")
 
 
@@ -177,7 +179,7 @@ _READ = 128_000
 
 
 def token_words(tokens: int) -> str:
-    """Return how many *tokens* a result costs, in words that say too if that is many: `≈ 8 tokens`."""
+    """Return how many *tokens* a result costs, and whether that is many: `≈ 8 tokens`."""
     words = f"≈ {counted(tokens, 'token')}"
     if tokens > _READ:
         return f"{words}: more than a model with 128k reads"
@@ -189,7 +191,7 @@ def token_words(tokens: int) -> str:
 
 
 def token_tone(tokens: int) -> Tone:
-    """Return the colour for a result of *tokens*: grey, amber if they are many, red if too many."""
+    """Return the colour for a result of *tokens*: grey, or amber for many, or red for too many."""
     if tokens > TOO_MANY_TOKENS:
         return "danger"
     if tokens > MANY_TOKENS:
@@ -217,7 +219,10 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def bundle_html(data: Mapping[str, Any]) -> Html:
-    """Return the richest part of *data* that is safe to show, as HTML; empty if it has only plain text."""
+    """Return the richest part of *data* that is safe to show, as HTML.
+
+    The result is empty if *data* has only plain text.
+    """
     for kind in _RICHEST_FIRST:
         if kind in data:
             html = _part_html(kind, data[kind])
@@ -251,7 +256,10 @@ def _part_html(kind: str, content: Any) -> Html:
 
 
 def _image_html(kind: str, content: Any) -> Html:
-    """Return the image, bytes or base64 (an SVG: its source); empty if it is none, or too large."""
+    """Return the image in *content*, which is bytes, base64, or the source of an SVG.
+
+    The result is empty if *content* is not an image, or is too large.
+    """
     if not isinstance(content, str | bytes) or len(content) > 2 * LARGEST:
         return Html("")
     if kind == "image/svg+xml" and isinstance(content, str):

@@ -1,4 +1,4 @@
-"""Shorten a long text to its head and tail, with a notice that counts the missing characters."""
+"""Long text shortened to its head and tail, with a notice that counts the missing characters."""
 
 import re
 import unicodedata
@@ -13,11 +13,11 @@ from toolbench.display.escape import SEQUENCE, visible
 from toolbench.wording import counted
 
 _NOTICE_ROOM = 64
-# Times the limit: so much of a very long text is read at each end
+# How much of a very long text is read at each end, as a multiple of the limit
 _ROOM = 2
-# Characters: shorter sequences are never cut
+# Sequences of fewer characters than this are never cut
 _LONGEST_SEQUENCE = 2_000_000
-# Characters that a cut may move to the end of a line
+# How many characters a cut may move to reach the end of a line
 _NEAR = 200
 _LONGEST_CLUSTER = 32
 # Characters
@@ -28,7 +28,7 @@ _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
 @dataclass(frozen=True)
 class Capped:
-    """A text without its middle: `omitted` characters were removed between `head` and `tail`."""
+    """Text without its middle: `omitted` characters were removed between `head` and `tail`."""
 
     head: str
     omitted: int = 0
@@ -49,18 +49,17 @@ class Capped:
 
 
 def left_out(count: int, noun: str) -> str:
-    """Return the notice for *count* things that are not shown: `… 1,234 rows left out …`."""
+    """Return a notice that *count* things are not shown, such as `… 1,234 rows left out …`."""
     return f"… {counted(count, noun)} left out …"
 
 
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
     """Shorten `read(text)` to about *limit* characters, half from each end.
 
-    As a `str`, the result has at most *limit* characters; or at most 64 if *limit* is smaller,
-    because the notice needs 64. No cut falls inside a control sequence or a surrogate pair, or
-    between a letter and its accents. A cut moves to the end of a line if there is one near it. The
-    middle of a very long text is removed before `read` gets the rest, so the work depends on
-    *limit*, not on the length of *text*.
+    As a `str`, the result has at most *limit* characters, or 64 if *limit* is smaller, because the
+    notice needs 64. No cut falls inside a control sequence or a surrogate pair, or between a letter
+    and its accents. A cut moves to the end of a line that is nearby. The middle of a very long text
+    is removed before *read* is called. So the work depends on *limit*, not on the length of *text*.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:
@@ -96,7 +95,7 @@ def cap_joined(texts: Sequence[str], limit: int) -> Capped:
 
 
 def _until(texts: Iterable[str], room: int) -> Iterator[str]:
-    """Yield items of *texts* until they have *room* characters together."""
+    """Yield items of *texts* until they have *room* characters in total."""
     for text in texts:
         if room <= 0:
             return
@@ -105,16 +104,16 @@ def _until(texts: Iterable[str], room: int) -> Iterator[str]:
 
 
 def text_line(text: str) -> str:
-    """Return *text* as one line without control characters; a long line is cut off."""
+    """Return *text* as one line without control characters, cut off if it is long."""
     beginning = text[: _ROOM * _LONGEST_LINE]
     return shorten(visible(" ".join(beginning.split())), _LONGEST_LINE)
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return *text*, cut to at most *limit* characters, for names, titles and cells."""
+    """Return *text*, cut to at most *limit* characters, for use as a name, title or cell."""
     if len(text) <= limit:
         return text
-    # It may end in a cut already
+    # The text may already end in a cut
     return f"{text[: _before(text, limit - 1)].rstrip('…')}…"
 
 
@@ -135,7 +134,7 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
 
 
 def joined(head: Text, omitted: int, tail: Text) -> Text:
-    """Return the Rich texts *head* and *tail* with the notice on a line between them."""
+    """Return the Rich texts *head* and *tail*, with the notice on a line between them."""
     gap = ""
     if head and not head.plain.endswith("\n"):
         gap = "\n"
@@ -151,7 +150,7 @@ def is_notice(segment: Segment) -> bool:
 def characters(segment: Segment) -> int:
     """Return the number of characters of *segment*.
 
-    If *segment* is a notice, return the number of characters that the notice counts as left out.
+    For a notice, return the number of characters that were left out.
     """
     meta = segment.style.meta if segment.style else {}
     return int(meta.get(_OMITTED, len(segment.text)))
@@ -178,7 +177,7 @@ def _after(text: str, cut: int) -> int:
 
 
 def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
-    """Return the control sequence that begins before *cut* and ends after it; None if there is none."""
+    """Return the control sequence that contains the position *cut*; None if there is none."""
     begin = text.rfind("\x1b", max(0, cut - _LONGEST_SEQUENCE), cut)
     end = cut + _LONGEST_SEQUENCE
     if begin < 0:
@@ -190,7 +189,7 @@ def _sequence_at(text: str, cut: int) -> re.Match[str] | None:
 
 
 def _sticks(text: str, place: int) -> bool:
-    """Tell whether the character at *place*, such as an accent, belongs to the character before it."""
+    """Tell whether the character at *place*, such as an accent, belongs to the one before it."""
     last, char = text[place - 1], text[place]
     return (
         char in _JOINERS

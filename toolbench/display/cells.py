@@ -1,4 +1,4 @@
-"""The cells of a table as text: numbers as pandas prints them, missing values, lists and objects as chips."""
+"""The cells of a table as text: numbers as pandas prints them, missing values, and nested JSON."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, time
@@ -15,39 +15,39 @@ from toolbench.values import EXACT, SMALL, float_text, str_of
 
 LONGEST = 200
 """The number of characters of a cell to show."""
-# Characters of the JSON in one cell, and of its beginning, which is seen before a click
+# Characters of the JSON in one cell, and of its beginning, which is visible before a click
 _NESTED, _CHIP = 2_000, 40
 _MIDNIGHT = time()
-# After the point
+# Digits after the decimal point
 _DIGITS = 6
 
 
 class Missing(str):
-    """The text of a missing value: `NaN`, `None`."""
+    """The text of a missing value, such as `NaN` or `None`."""
 
     __slots__ = ()
 
 
 class Nested(str):
-    """The JSON of a list or an object, which a click unfolds."""
+    """The JSON of a list or an object, which the user unfolds with a click."""
 
     __slots__ = ()
 
     @property
     def label(self) -> str:
-        """The beginning, on one line."""
+        """The beginning of the JSON, on one line."""
         return shorten(" ".join(self[:_NESTED].split()), _CHIP)
 
 
 class Column:
-    """How the values of one column are written.
+    """The format of the values in one column.
 
-    Floats have as many digits after the point as the first ones need, up to 6; dates without a time
-    of day have none.
+    Floats have as many digits after the decimal point as the first values need, up to 6. If the
+    first dates are all at midnight, dates are written without a time.
     """
 
     def __init__(self, first: Iterable[Any]) -> None:
-        """Learn it from the *first* values."""
+        """Derive the format from the *first* values."""
         digits, moments = 1, []
         for value in first:
             if isinstance(value, float) and isfinite(value):
@@ -58,7 +58,10 @@ class Column:
         self._are_days = bool(moments) and set(moments) == {_MIDNIGHT}
 
     def cells(self, values: Sequence[Any]) -> list[str]:
-        """Return `cell` of each of *values*; this is many times faster for a column of one type."""
+        """Return `cell(value)` for each of *values*.
+
+        This is much faster for a column of one type.
+        """
         kinds = set(map(type, values))
         if kinds <= {int, bool}:
             return list(map(str_of, values))
@@ -74,7 +77,7 @@ class Column:
                 cells.append(value)
                 continue
             if value is not last:
-                # Mostly the one object for what is missing
+                # Usually the single object that stands for missing values
                 last, last_cell = value, self.cell(value)
             cells.append(last_cell)
         return cells
@@ -91,7 +94,7 @@ class Column:
         return cells
 
     def cell(self, value: Any) -> str:
-        """Return *value* as text; a `Missing` or a `Nested` if it is one."""
+        """Return *value* as text: a `Missing` if it is missing, a `Nested` if it is nested."""
         if type(value) is str:
             return plain_cell(value)
         if isinstance(value, float) and isfinite(value):
@@ -127,9 +130,9 @@ def _infinite(value: float) -> str:
 
 
 def plain_cell(value: Any) -> str:
-    """Return `str(value)` as the text of a cell or a head, cut if it is long."""
+    """Return `str(value)` as the text of a cell or a column head, cut off if it is long."""
     if type(value) is tuple:
-        # A label of several levels
+        # A label with several levels
         value = ", ".join(map(str_of, value))
     return shorten(visible(str_of(value)), LONGEST)
 
@@ -140,14 +143,14 @@ def is_missing(value: Any) -> bool:
         # NaN differs from itself
         return value is None or bool(value != value)
     except TypeError:
-        # Of pandas' NA nobody can tell
+        # A comparison with pandas' NA has no truth value
         return True
     except Exception:  # noqa: BLE001 - a user's object, or an array
         return False
 
 
 def cell_html(cell: str, side: str) -> str:
-    """Return *cell* as the `<td>` of a table that needs no script."""
+    """Return *cell* as a `<td>` of a table that needs no script."""
     style = f"{CELL};text-align:{side}"
     if isinstance(cell, Missing):
         return f'<td data-toolbench-missing style="{style};{REMARK}">{escape(cell)}</td>'
@@ -159,7 +162,7 @@ def cell_html(cell: str, side: str) -> str:
 
 
 def sent(cell: str) -> Any:
-    """Return *cell* as JSON for a page (`frontend/src/cells.ts`), which draws it as `cell_html` does."""
+    """Return *cell* as JSON for the page (`frontend/src/cells.ts`), which draws the cell."""
     if isinstance(cell, Missing):
         return [str(cell)]
     if isinstance(cell, Nested):

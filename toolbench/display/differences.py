@@ -1,4 +1,4 @@
-"""What differs between two values: by key and item in JSON, by word or line in a text."""
+"""The differences of two values: by key and index in JSON, by word or line in text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,14 +17,17 @@ from toolbench.values import clip, json_text
 NOTHING: Any = object()
 """In place of the value of a side that has none."""
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
-# Words of old and new text: more take too long to compare
+# The most words of old and new text that are compared; more would take too long
 _MOST_WORDS = 2_000
-# Characters of a value, and of what stands before a difference far inside of one
+# Characters shown of a value, and of the text before a difference far inside a value
 _LONGEST, _BEFORE = 500, 60
 
 
 class Difference(NamedTuple):
-    """A part that differs: where it is, and what it was and is; NOTHING if one side has no such part."""
+    """A part that differs: its path, and its old and new value.
+
+    A value is NOTHING if that side does not have the part.
+    """
 
     path: Path
     before: Any
@@ -32,15 +35,16 @@ class Difference(NamedTuple):
 
 
 def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Difference]:
-    """Yield what differs between two JSON values, 1 and 1.0 being equal.
+    """Yield the differences of two JSON values. 1 and 1.0 count as equal.
 
-    Lists are matched by their items: one that is put in front is one difference. Objects are
-    matched by their first value, such as an id or a name, if no two in a list have the same.
+    The items of two lists are matched with each other, so an item inserted at the front is one
+    difference. Objects in a list are matched by their first value, such as an id or a name, if
+    these are all different.
 
     Args:
-        before: The one value, at *path*.
-        after: The other value.
-        path: The keys and indexes that lead to them.
+        before: The old value, at *path*.
+        after: The new value.
+        path: The keys and indexes that lead to both values.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):
@@ -63,7 +67,7 @@ def _of_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Diffe
     old, new = _labels(before), _labels(after)
     if not old or not new:
         old, new = [*map(json_text, before)], [*map(json_text, after)]
-    # What has the same label may differ
+    # Items with the same label may differ
     for _, i, i_end, j, j_end in changes(old, new, len(old)):
         common = min(i_end - i, j_end - j)
         for step in range(common):
@@ -75,7 +79,10 @@ def _of_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Diffe
 
 
 def _labels(items: list[Any]) -> list[str]:
-    """Return the first value of each of *items* if it names them, as the first column of a table may."""
+    """Return the first value of each of *items*, if these values identify the items.
+
+    Otherwise return an empty list.
+    """
     labels = []
     for item in items:
         if not isinstance(item, dict) or not item:
@@ -88,9 +95,9 @@ def _labels(items: list[Any]) -> list[str]:
 
 
 def differences_html(found: Sequence[Difference], *, most: int = 50) -> Html:
-    """Return *found* as HTML, one below the other, so that half a card's width is enough.
+    """Return *found* as HTML, one difference below the other, so that a narrow column is enough.
 
-    *most* is the number of differences to show; a line counts the rest.
+    *most* is the number of differences to show. A line counts the rest.
     """
     rows = "".join(map(_row, islice(found, most)))
     if len(found) > most:
@@ -125,7 +132,10 @@ def _is_long(value: Any) -> bool:
 
 
 def excerpts(old: str, new: str, before: int = _BEFORE) -> list[str]:
-    """Return the part of each text where the first difference is, with *before* characters before it."""
+    """Return an excerpt of each string around the first difference.
+
+    *before* is the number of characters ahead of the difference.
+    """
     pairs = enumerate(zip(old, new, strict=False))
     common = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
     begin = max(0, common - before)
@@ -141,9 +151,9 @@ def excerpts(old: str, new: str, before: int = _BEFORE) -> list[str]:
 
 
 def marked(old: str, new: str) -> tuple[Html, Html]:
-    """Return two texts as HTML, with marks on the words that only one of them has.
+    """Return two strings as HTML, with marks on the words that only one of them contains.
 
-    Two texts of more than 2,000 words have no marks.
+    Strings with more than 2,000 words in total are not marked.
     """
     words, others = _WORD.findall(old), _WORD.findall(new)
     if len(words) + len(others) > _MOST_WORDS:

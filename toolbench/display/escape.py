@@ -1,4 +1,4 @@
-"""Make hostile text harmless: the only place where text, addresses and links become HTML."""
+"""Safe display of hostile text: the only module that turns text, addresses and links into HTML."""
 
 import html
 import re
@@ -14,7 +14,7 @@ NO_MATHS = 'class="tex2jax_ignore mathjax_ignore"'
 
 _LONGEST_ADDRESS = 2_048
 _RANGES = (
-    # Control characters but tab and newline
+    # Control characters except tab and newline
     (0x00, 0x08),
     (0x0B, 0x1F),
     (0x7F, 0x9F),
@@ -39,7 +39,7 @@ _RANGES = (
     # Can hide whole sentences for a model
     (0xFE00, 0xFE0D),
     (0xE0000, 0xE0FFF),
-    # UTF-8 cannot hold them
+    # Characters that UTF-8 cannot represent
     (0xD800, 0xDFFF),
     (0xFFF0, 0xFFFB),
     (0xFFFE, 0xFFFF),
@@ -47,7 +47,7 @@ _RANGES = (
 # What Markdown calls inline code
 _CODE = re.compile(r"`([^`\n]+)`")
 _HIDDEN = re.compile(f"[{''.join(f'{chr(a)}-{chr(b)}' for a, b in _RANGES)}]")
-# A pair that some decoder did not join
+# A pair that a decoder has not joined
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SPLIT = re.compile("[\ud800-\udbff]")
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORECASE)
@@ -56,9 +56,8 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 def visible(text: str) -> str:
     """Return *text* with invisible characters, and characters that reorder text, spelled out.
 
-    ASCII control characters are written as by `cat -v` (`^[`), all other characters by number
-    (`⟨U+202E⟩`). Characters that languages and emoji need (joiners, two common variation selectors)
-    stay.
+    ASCII control characters are written as by `cat -v` (`^[`), all others by number (`⟨U+202E⟩`).
+    Characters that languages and emoji need (joiners, two common variation selectors) are kept.
     """
     if not _HIDDEN.search(text):
         return text
@@ -69,12 +68,12 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Return *text*, which is not trusted, on one line, with invisible characters spelled out."""
+    """Return untrusted *text* on one line, with invisible characters spelled out."""
     return visible(" ".join(text.split()))
 
 
 def visible_json(text: str) -> str:
-    """Return *text*, which is JSON, with the same characters as escapes of JSON: the value stays the same."""
+    """Return the JSON *text* with invisible characters as JSON escapes, which keeps its value."""
     return _HIDDEN.sub(lambda hidden: dumps(hidden[0])[1:-1], text)
 
 
@@ -95,17 +94,17 @@ def _spelled(character: str) -> str:
 
 
 def escape(text: str) -> Html:
-    """Return HTML that shows *text*, for the inside of an element or of a quoted attribute."""
+    """Return HTML that shows *text*, for use in an element or in a quoted attribute."""
     return Html(html.escape(visible(text)))
 
 
 def with_code(text: str) -> Html:
-    """Return *text* as HTML. The parts of *text* between backticks become code."""
+    """Return *text* as HTML, with the parts between backticks shown as code."""
     return Html(_CODE.sub(r"<code>\1</code>", escape(text)))
 
 
 def safe_address(url: str) -> str | None:
-    """Return *url* if it is a safe http, https or mailto address; else None.
+    """Return *url* if it is a safe http, https or mailto address; otherwise None.
 
     An address with blanks, quotes or hidden characters is refused, not repaired.
     """
@@ -116,9 +115,9 @@ def safe_address(url: str) -> str | None:
 
 
 def link(url: str, label: Html) -> Html:
-    """Return *label* as a link to *url*; if *url* is not a safe address, only *label*.
+    """Return *label* as a link to *url*, or only *label* if *url* is not a safe address.
 
-    The address is also the tooltip, since a label can name another address.
+    The address is also the tooltip, because a label could name a different address.
     """
     address = safe_address(url)
     if address is None:

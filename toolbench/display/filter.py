@@ -1,10 +1,11 @@
-"""The language of every filter: of runs, tables, reports, messages and logs.
+"""The language of all filters: those for runs, tables, reports, messages and logs.
 
     tool:lend method:tools/call error ms>500 "not found"
 
-A row is shown if all terms hold: words and quoted phrases that are in its text, and conditions on its
-keys. `error`, `failed` and `ok` are states, where rows have one. The page has the same language
-(`frontend/src/rowfilter.ts`), for tables without a kernel.
+A row is shown if all terms hold. A term is a word or a quoted phrase in the row's text, or a
+condition on one of its keys. If rows have a state, `error`, `failed` and `ok` are conditions on the
+state. The page implements the same language (`frontend/src/rowfilter.ts`), for tables without a
+kernel.
 """
 
 import re
@@ -45,13 +46,13 @@ SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": 
 """The functions of signs, with the value of a row on their left."""
 _FROM_RIGHT: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": lt, "<": gt, ">=": le, "<=": ge}
 _DIGITS = frozenset("0123456789-.")
-# As `wording.duration` writes it
+# A duration as `wording.duration` writes it
 _TIME = re.compile(r"(?:([\d,]+) min )?(\d+(?:\.\d+)?) (ms|s)", re.ASCII)
 _UNITS = {"ms": 0.001, "s": 1}
 
 
 def help_line(keys: Iterable[str]) -> str:
-    """Return the language in a line, with the *keys* of the rows."""
+    """Return the language in one line, with the *keys* of the rows."""
     return f"{LANGUAGE}; keys: {', '.join(keys)}"
 
 
@@ -70,25 +71,28 @@ class Term:
 
     @cached_property
     def limit(self) -> int | float | None:
-        """The number that is compared; None if the value is no number."""
+        """The value as a number; None if the value is not a number."""
         return number_in(self.value)
 
     @cached_property
     def equal(self) -> "Term":
-        """The term with the sign `=`, of which `!=` is the opposite."""
+        """The same term with the sign `=`, whose opposite `!=` is."""
         return replace(self, sign="=")
 
     @cached_property
     def fits_text(self) -> Callable[[str], Any]:
-        """What tells whether a text, in small letters, compares so. The sign is neither `:` nor `!=`."""
+        """A function that tells whether a lower-case string fits the term.
+
+        The sign must be neither `:` nor `!=`.
+        """
         if self.key == STATE and self.value in STATES and self.sign == "=":
             return STATES[self.value].match
         return partial(_FROM_RIGHT[self.sign], self.value)
 
     def fits(self, own: object, cell: str) -> bool:
-        """Tell whether *own*, the value of a row, compares so. *cell* is its text, in small letters.
+        """Tell whether the term holds for *own*, a row's value, and its lower-case text *cell*.
 
-        Numbers are compared as numbers; with a value that is no number, texts are compared.
+        Numbers are compared as numbers. If the term's value is not a number, strings are compared.
         """
         if self.sign == "!=":
             return not self.equal.fits(own, cell)
@@ -98,7 +102,7 @@ class Term:
             ranks = self.order.index(cell), self.order.index(self.value)
             return bool(SIGNS[self.sign](*ranks))
         if self.limit is None:
-            # What is missing has no order
+            # Missing values have no order
             return bool(self.fits_text(cell)) and (self.sign == "=" or not is_missing(own))
         number = number_of(own, cell)
         if number is None:
@@ -107,7 +111,7 @@ class Term:
 
 
 class Filter:
-    """What a user typed to filter rows, for rows with these keys.
+    """A filter that the user typed, for rows with certain keys.
 
     Example:
         ```python
@@ -122,12 +126,13 @@ class Filter:
         """Read *text*.
 
         Args:
-            text: What the user typed. An empty text matches every row.
+            text: What the user typed. An empty string matches every row.
             keys: The keys of the rows.
-            orders: By a key, its values from the least to the greatest, as the levels of a log.
+            orders: The values of some keys from lowest to highest, by key. An example is the levels
+                of a log.
 
         Raises:
-            FilterError: If it has a key that the rows do not have.
+            FilterError: If *text* uses a key that the rows do not have.
         """
         self._keys = [plain(key) for key in keys if key]
         self._orders = orders or {}
@@ -144,7 +149,7 @@ class Filter:
                 if key == STATE and value in STATES and sign == ":":
                     sign = "="
                 return Term(key, sign, value, self._orders.get(key, ()))
-            # The text of an address is no condition
+            # An address such as `https://...` is not a condition
             if _KEY.fullmatch(name) and not value.startswith("//"):
                 raise FilterError(self._unknown(name, word))
         if word.lower() in STATES and STATE in self._keys:
@@ -163,10 +168,11 @@ class Filter:
         )
 
     def matches(self, row: Any) -> bool:
-        """Tell whether *row* has all terms.
+        """Tell whether all terms hold for *row*.
 
-        *row* is a string, or an object with its text in `searched`, whose method `value` returns the
-        value of a key; a tuple has several, of which one has to compare so, or with `!=` all.
+        *row* is a string or an object. An object has its text in `searched`, and its method `value`
+        returns the value of a key. If that is a tuple, the condition must hold for one of its
+        items, and with `!=` for all.
         """
         return all(_holds(term, row) for term in self.terms)
 
@@ -193,7 +199,7 @@ def _text(value: object) -> str:
 
 
 def number_of(own: object, cell: str) -> int | float | None:
-    """Return the number that a value is, or that its *cell* writes; None if it is none."""
+    """Return the number that *own* is, or that its text *cell* contains; None if there is none."""
     if isinstance(own, int | float) and not isinstance(own, bool):
         return own
     if cell[:1] not in _DIGITS:
@@ -206,12 +212,12 @@ def number_of(own: object, cell: str) -> int | float | None:
 
 
 def plain(name: str) -> str:
-    """Return the key for a column called *name*: in small letters, `_` for a space."""
+    """Return the key for a column called *name*: in lower case, with `_` for spaces."""
     return re.sub(r"\s+", "_", name.strip().lower())
 
 
 def text_of(words: Sequence[str]) -> str:
-    """Return *words* of a line as a filter: a word with spaces, which was quoted there, is a phrase."""
+    """Return *words*, the parsed words of a line, as a filter. Words with spaces become phrases."""
     terms = []
     for word in words:
         if '"' not in word and len(word.split()) > 1:

@@ -1,4 +1,4 @@
-"""Show an image from a tool or the icon of a server: the image itself if its URL contains the data, else a link."""
+"""The display of images and icons: the image itself if its URL contains the data, or a link."""
 
 import re
 from base64 import b64decode, b64encode
@@ -15,7 +15,7 @@ from toolbench.wording import human_size
 LARGEST = 5_000_000
 """The most bytes of an image that is put into a page, and so into a saved notebook."""
 
-# Characters of a URL that are no data
+# Characters of a URL that are not data
 _HEAD = 1_000
 _DATA = re.compile(
     r"data:(image/(?:png|jpe?g|gif|webp|bmp|svg\+xml))"
@@ -26,7 +26,10 @@ _DATA = re.compile(
 
 @dataclass(frozen=True)
 class Image:
-    """An image that a URL describes: the `data` of a `data:` URL, or the `problem`, why there is none."""
+    """An image that a URL describes.
+
+    It has the `data` of a `data:` URL, or the `problem` that says why there is no data.
+    """
 
     url: str
     kind: str = "image"
@@ -35,7 +38,7 @@ class Image:
 
     @property
     def label(self) -> str:
-        """The kind and the size of the image, and what is wrong with it if anything is: `image/png, 12.3 kB`."""
+        """The kind and size of the image, and its problem if it has one: `image/png, 12.3 kB`."""
         parts = [self.kind]
         if self.data:
             parts.append(human_size(len(self.data)))
@@ -45,7 +48,7 @@ class Image:
 
     @property
     def text(self) -> str:
-        """The line of text in place of the image, where images cannot be shown."""
+        """A line of text that replaces the image if images cannot be shown."""
         if safe_address(self.url):
             return visible(f"[{self.label}] {self.url}")
         return visible(f"[{self.label}]")
@@ -57,9 +60,9 @@ class Image:
 
     @property
     def html(self) -> Html:
-        """The image itself, or its text with a link; images on the web are never loaded.
+        """The image, or its text with a link. Images on the web are never loaded.
 
-        An SVG is shown with `<img>`: there it cannot run a script or load anything.
+        An SVG is shown with `<img>`, in which it cannot run scripts or load anything.
         """
         if self.problem:
             remark = link(self.url, escape(self.text))
@@ -71,11 +74,11 @@ class Image:
 
 
 def read_image(url: str, *, most: int = LARGEST) -> Image:
-    """Return the image in *url*; if there is none, the result has the reason in `problem`.
+    """Return the image in *url*. If there is none, `problem` of the result has the reason.
 
     An image of more than *most* bytes is too large.
     """
-    # Every byte may be written as %XX
+    # Each byte may be written as %XX
     if len(url) > 3 * most + _HEAD:
         return Image("", problem=f"more than {human_size(most)}, not shown")
     match = _DATA.fullmatch(url)
@@ -114,7 +117,7 @@ _SIDE = 20
 
 
 def icon_html(icons: Any) -> Html:
-    """Return the first of *icons* that can be shown, as a small picture; empty if none can.
+    """Return the first of *icons* that can be shown, as a small picture; empty if there is none.
 
     Args:
         icons: The icons of a server, tool, resource or prompt, as the server sent them: a list of

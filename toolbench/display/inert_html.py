@@ -1,13 +1,12 @@
-"""Keep only the formatting of HTML, and drop the rest: scripts, styles, addresses.
+"""HTML reduced to its formatting, without scripts, styles or unsafe addresses.
 
-No markup of the input is copied. The output is written from the beginning: known tags without
-attributes, properly nested and closed, with escaped text between them. So a mistake in parsing
-changes the look, but is never dangerous. The tests check the output with a browser's parser
-(html5ever).
+No markup of the input is copied. The output is newly written: known tags without attributes,
+properly nested and closed, with escaped text between them. So a mistake in parsing changes the
+look, but is never dangerous. The tests check the output with a browser's parser (html5ever).
 
-No library reads the input, because all are too slow for hostile HTML: html5ever (nh3) takes 50 s
-for 480 kB of nested `<div>` and 58 s for 180 kB of `<b>` with attributes, Python's html.parser 80 s
-for 180 kB of open quotes; this module takes 0.2 s or less.
+No library reads the input, because all are too slow for hostile HTML. html5ever (nh3) takes 50 s
+for 480 kB of nested `<div>`, and 58 s for 180 kB of `<b>` with attributes. Python's html.parser
+takes 80 s for 180 kB of open quotes. This module takes 0.2 s or less.
 """
 
 import re
@@ -70,7 +69,7 @@ _UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")
 
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
-    """Return the harmless part of *source*, any HTML.
+    """Return the harmless part of *source*, which may be any HTML.
 
     The result is empty if *source* has neither text nor images, or is too large. Tables, lists,
     emphasis, code, and links to http, https and mailto are kept. Images are kept if their data is
@@ -78,7 +77,7 @@ def inert_html(source: str, *, limit: int = LIMIT) -> Html:
 
     Args:
         source: The HTML.
-        limit: Characters of text to keep; the rest is left out.
+        limit: The number of characters of text to keep. The rest is left out.
     """
     if len(source) > _LARGEST:
         return Html("")
@@ -174,7 +173,7 @@ class _Writer:
 
 
 def _after(source: str, tag: str, place: int) -> int:
-    """Return the position after the element *tag*, whose begin tag ends at *place*."""
+    """Return the position after the element *tag* whose start tag ends at *place*."""
     end = re.compile(rf"</{tag}\b[^>]*>?", re.IGNORECASE).search(source, place)
     if end:
         return end.end()
@@ -189,7 +188,10 @@ def _attribute(rest: str, name: str) -> str:
 
 
 def _spans(rest: str) -> str:
-    """Return the attributes `colspan` and `rowspan` in *rest*, a cell's attributes, if they are numbers."""
+    """Return the attributes `colspan` and `rowspan` in *rest*, a cell's attributes.
+
+    Values that are not numbers are left out.
+    """
     styles = ""
     for name in ("colspan", "rowspan"):
         reach = _attribute(rest, name)

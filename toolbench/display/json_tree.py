@@ -1,4 +1,4 @@
-"""Show a JSON value as a tree that a person can fold, or as indented text."""
+"""The display of a JSON value as a tree that the user can fold, or as indented text."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _LARGEST = 2_000_000
 # Levels that are open at first, by default
 _OPEN = 2
 _DEEPEST = 40
-# Characters of JSON that a value needs with its indent
+# Characters of JSON that a value with its indent needs
 _LEAST = 20
 # Characters of one value
 _LONGEST = 2_000
@@ -30,10 +30,10 @@ _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:
 
 
 def parse_json(text: str, *, most: int = _LARGEST) -> dict[str, Any] | list[Any] | None:
-    """Return the object or list in *text*, if this is JSON; None for anything else.
+    """Return the object or list that the JSON *text* contains; None for anything else.
 
-    Return None also for an object with the same key twice, since a tree would hide one value, and
-    for a string of more than *most* characters, which would take too long to parse.
+    Return None if an object has the same key twice, because a tree would hide one of the values.
+    Return None if *text* has more than *most* characters, because parsing would take too long.
     """
     if len(text) > most or not text.lstrip().startswith(("{", "[")):
         return None
@@ -45,21 +45,21 @@ def parse_json(text: str, *, most: int = _LARGEST) -> dict[str, Any] | list[Any]
 
 
 def json_text(value: Any, *, limit: int = LIMIT) -> str:
-    """Return *value* as indented JSON, shortened to its head and tail above *limit* characters."""
+    """Return *value* as indented JSON, cut to its head and tail above *limit* characters."""
     return str(cap(_dumps(_fitting(value), indent=2), limit, visible))
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:
-    """Return *arguments* as `json_text` does; a long string, such as a file, is shortened as in a tree."""
+    """Return *arguments* as `json_text` does, with long strings such as files shortened."""
     return str(cap(_dumps(_fitting(dict(arguments), _LONGEST), indent=2), LIMIT, visible))
 
 
 def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Html:
-    """Return *value* as a tree of `<details>`, which folds without JavaScript.
+    """Return *value* as a tree of `<details>` elements, which fold without JavaScript.
 
     Args:
         value: The value.
-        limit: The number of characters to show, about; a notice counts the values left out.
+        limit: The approximate number of characters to show. A notice counts the values left out.
         open_levels: The number of levels that are open at first.
     """
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"
@@ -73,11 +73,11 @@ def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Ht
 
 
 class _Tree:
-    """Writes the nodes of a tree. When its room is used up, further nodes are only counted."""
+    """Writes the nodes of a tree. When its room is used up, it only counts further nodes."""
 
     def __init__(self, room: int, open_levels: int) -> None:
         self._room, self._open_levels = room, open_levels
-        # Whether something was left out, cut or spelled out
+        # Whether anything was left out, cut off or spelled out
         self.is_part = False
 
     def node(self, value: Any, label: str, depth: int) -> str:
@@ -125,14 +125,14 @@ def _size(value: Any) -> int:
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and items of *value* one by one: a tree may need only the first ones."""
+    """Yield the keys and items of *value* lazily, because a tree may need only the first ones."""
     if isinstance(value, Mapping):
         return ((key_text(key), item) for key, item in value.items())
     return ((str(index), item) for index, item in enumerate(value))
 
 
 def _fitting(value: Any, longest: int = _LARGEST) -> Any:
-    """Return *value*; if it is very large, only its first part, with a notice.
+    """Return *value*, or its first part with a notice if it is very large.
 
     A string of more than *longest* characters is shortened.
     """
@@ -144,7 +144,7 @@ def _fitting(value: Any, longest: int = _LARGEST) -> Any:
 
 
 class _Part:
-    """Copies the first part of a value; it stops when its room is used up."""
+    """Copies the first part of a value, until its room is used up."""
 
     def __init__(self, longest: int) -> None:
         self._room = _LARGEST

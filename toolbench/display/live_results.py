@@ -1,4 +1,4 @@
-"""The results of which pages show the first rows: a page asks by a key for the others, and for files."""
+"""Results of which pages show only a part. A page asks by key for more rows, and for files."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -20,11 +20,11 @@ from toolbench.display.table_query import TableQuery
 from toolbench.display.tables import Frame
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
-# Characters of a result that make its key
+# Characters of a result from which its key is computed
 _READ = 100_000
-# Tables that are kept as they were prepared for the last questions, while their results are there
+# The number of tables that stay prepared after the last queries, while their results exist
 _READY = 2
-# Stand where a view leaves out a part of a result
+# Marks in a view that leaves out a part of a result
 _PARTS = ("data-toolbench-result", "data-toolbench-columns", "data-toolbench-part")
 
 
@@ -35,10 +35,10 @@ class _Kept(NamedTuple):
 
 
 class LiveResults:
-    """The results of this process, by key. It keeps no result: one that nobody has any more is gone."""
+    """The results of this process, by key. It holds only weak references to the results."""
 
     def __init__(self) -> None:
-        """Keep no result yet."""
+        """Start without results."""
         self._lock = Lock()
         self._kept: dict[str, _Kept] = {}
         self._ready: dict[str, TableQuery] = {}
@@ -47,12 +47,12 @@ class LiveResults:
     def keep(self, observation: Observation, redactor: Redactor, shown: Observation) -> str:
         """Return the key of *observation*.
 
-        A notebook that runs once more from its start has the same keys, and one that is opened after
-        its kernel has ended gets no rows of another result.
+        A notebook that is run again from the start gets the same keys. A notebook that is opened
+        after its kernel has ended never gets rows of another result.
 
         Args:
             observation: The result.
-            redactor: Hides its secrets.
+            redactor: Hides the secrets of the result.
             shown: The result without secrets.
         """
         text = ""
@@ -62,7 +62,7 @@ class LiveResults:
         return self._keep(text, observation, redactor, whole_table)
 
     def keep_report(self, report: Any, table_of: Callable[[Any], Frame]) -> str:
-        """Return the key of *report*, whose rows `table_of(report)` has. It has no secrets."""
+        """Return the key of *report*, which has no secrets. `table_of(report)` returns its rows."""
         return self._keep(report.to_text(), report, NO_SECRETS, lambda source, _: table_of(source))
 
     def _keep(
@@ -79,7 +79,7 @@ class LiveResults:
         return key
 
     def _forget(self, key: str) -> None:
-        # No lock: the collector of garbage may call this in a thread that holds it
+        # No lock: garbage collection may call this in a thread that already holds it
         self._kept.pop(key, None)
         self._ready.pop(key, None)
 
@@ -93,12 +93,15 @@ class LiveResults:
         return source, kept
 
     def query(self, key: str) -> TableQuery | None:
-        """Return the table of the result with this *key*; None if it is gone, or of another process."""
+        """Return the table of the result with this *key*.
+
+        Return None if the result is gone, or if it belongs to another process.
+        """
         found = self._of(key)
         if found is None:
             return None
         source, kept = found
-        # Two threads may prepare it, and a run that ends waits for neither
+        # Two threads may prepare the same table, so that a run that ends waits for neither
         query = self._ready.pop(key, None)
         if query is None:
             table = kept.table_of(source, kept.redactor)
@@ -111,11 +114,7 @@ class LiveResults:
         return query
 
     def files(self, key: str, *, for_model: bool, form: str) -> list[SavedFile] | None:
-        """Return the whole result with this *key* as `saved_files` does; None if it is gone.
-
-        Raises:
-            ToolbenchError: If the result cannot be saved in this *form*, or is too large.
-        """
+        """Return the whole result with this *key* as `saved_files` does; None if it is gone."""
         found = self._of(key)
         if found is None:
             return None
@@ -128,7 +127,7 @@ live_results = LiveResults()
 
 
 def whole_html(html: str, key: str) -> Html:
-    """Return *html*, a view of a result, so that a page saves the whole of it, which has this *key*."""
+    """Return *html*, a view of the result with this *key*, so that a page can save all of it."""
     return Html(f'<div data-toolbench-whole="{key}">{html}</div>')
 
 

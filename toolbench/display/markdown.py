@@ -1,4 +1,4 @@
-"""Show the Markdown of an author who is not trusted: formatted, but harmless."""
+"""The display of untrusted Markdown: formatted, but harmless."""
 
 from toolbench.display.caps import cap
 from toolbench.display.css import TEXT_FONT
@@ -12,14 +12,15 @@ _LARGEST = 10
 
 
 def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
-    """Return *text*, Markdown, as one `<div>`. Raw HTML and maths are shown as text; nothing is loaded.
+    """Return the Markdown *text* as one `<div>`, which loads nothing.
 
-    Links to http, https or mailto are kept. An image becomes a link with its description. Headings
-    become bold paragraphs, so that they are not in the table of contents of the notebook.
+    Raw HTML and maths are shown as text. Links to http, https or mailto are kept. An image becomes
+    a link with its description. Headings become bold paragraphs, so that they do not appear in the
+    notebook's table of contents.
 
     Args:
         text: CommonMark with tables and ~~strikethrough~~.
-        limit: The most characters to show; the middle of a longer text is left out.
+        limit: The maximum number of characters to show. The middle of a longer text is left out.
     """
     from toolbench.display.markdown_renderer import (  # noqa: PLC0415 - heavy: 70 modules
         preformatted,
@@ -28,7 +29,7 @@ def markdown_html(text: str, *, limit: int = LIMIT) -> Html:
 
     capped = cap(text, limit)
     body = "".join(map(rendered, (capped.head, capped.notice, capped.tail)))
-    # A few characters can ask for a million cells
+    # A few characters can produce a million cells
     if len(body) > _LARGEST * limit:
         body = preformatted(str(capped))
     style = f"{TEXT_FONT};line-height:1.5;overflow-wrap:anywhere"

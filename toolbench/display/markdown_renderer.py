@@ -1,4 +1,4 @@
-"""Turn Markdown into HTML with markdown-it, but write links, images and code in our own way."""
+"""HTML from Markdown by markdown-it, with our own rendering of links, images and code."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,7 +27,7 @@ _STYLES = {
 
 
 def rendered(text: str) -> str:
-    """Return the HTML of *text*, Markdown. Raw HTML in *text* is shown as text."""
+    """Return the Markdown *text* as HTML. Raw HTML in *text* is shown as text."""
     tokens = _PARSER.parse(text)
     _restyle(tokens)
     # the parser decodes &#x202e;, so hidden characters are replaced in the result
@@ -66,7 +66,7 @@ class _Parser(MarkdownIt):
 
 
 class _Renderer(RendererHTML):
-    """A renderer that writes links, images and code in our own way; markdown-it does the rest."""
+    """A renderer with our own HTML for links, images and code. markdown-it does the rest."""
 
     def link_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType

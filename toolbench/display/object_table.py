@@ -1,4 +1,4 @@
-"""A list of objects, or an object with one such list, as a table: a column for each key."""
+"""A list of objects, or an object with one such list, as a table with a column for each key."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -18,7 +18,7 @@ _KINDS = {"bool": "b", "int": "i", "float": "f"}
 
 
 class _Absent:
-    """What stands where an object does not have a key. It differs from itself, as a missing value does."""
+    """The value of a key that an object does not have. Like NaN, it differs from itself."""
 
     def __str__(self) -> str:
         return ""
@@ -33,22 +33,22 @@ _ABSENT = _Absent()
 
 
 class ObjectTable:
-    """A table (see `Frame`) whose rows are objects of JSON.
+    """A table (see `Frame`) whose rows are JSON objects.
 
     Attributes:
         objects: The rows.
-        above: The other keys of the object that holds the list, with their values.
-        name: The key of the list; empty if the list stands alone.
+        above: The other keys, with their values, of the object that contains the list.
+        name: The key of the list in that object; empty if the list is the whole value.
     """
 
     def __init__(self, objects: list[dict[str, Any]], above: dict[str, Any], name: str) -> None:
-        """Make a table of *objects*; each has some of the keys."""
+        """Make a table of *objects*, each of which has some of the keys."""
         self.objects = objects
         self.above, self.name, self.label = above, name, ""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The keys of all objects, in the order in which they come."""
+        """The keys of all objects, in order of first appearance."""
         return tuple(dict.fromkeys(chain.from_iterable(self.objects)))
 
     @property
@@ -64,7 +64,7 @@ class ObjectTable:
         return (*shown, *[ColumnType("object", "O")] * (len(self.columns) - len(shown)))
 
     def _type_of(self, column: str) -> ColumnType:
-        """Return the type of the values of *column* that are there; `object` if they have several."""
+        """Return the type of the values in *column*; `object` if their types differ."""
         kinds = {type(item.get(column)) for item in self.objects} - {type(None)}
         if kinds == {int, float}:
             kinds = {float}
@@ -75,7 +75,7 @@ class ObjectTable:
         return ColumnType(name, _KINDS.get(name, "O"))
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return the row at *place*, its number first, with the columns that a page shows."""
+        """Return the number *place* of a row, followed by its values in the displayed columns."""
         item = self.objects[place]
         return (place, *[item.get(column, _ABSENT) for column in self.columns[:COLUMNS]])
 
@@ -84,12 +84,12 @@ class ObjectTable:
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterable[Any]:
-        """Return the rows, each with its number first."""
+        """Return the rows, each preceded by its number."""
         return map(self.row, range(len(self.objects)))
 
     @property
     def above_html(self) -> Html:
-        """The other keys on a line above the table; empty if there are none."""
+        """The other keys and their values, on a line above the table; empty if there are none."""
         said = []
         for key, value in list(self.above.items())[:_MOST]:
             text = " ".join(json_text(value).split())
@@ -104,10 +104,10 @@ class ObjectTable:
 
 
 def object_table(value: Any) -> ObjectTable | None:
-    """Return *value*, data of JSON, as a table; None if it is not a list of objects.
+    """Return the JSON data *value* as a table; None if it is not a list of objects.
 
-    An object is a table too if exactly one of its values is such a list, and no other value holds
-    others: `{"items": [{"id": 1}], "total": 1}`.
+    An object is also a table if one of its values is such a list and no other value is a non-empty
+    list or object: `{"items": [{"id": 1}], "total": 1}`.
     """
     if _is_of_objects(value):
         return ObjectTable(value, {}, "")

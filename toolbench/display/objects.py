@@ -1,4 +1,4 @@
-"""The views of tools, calls and results without widgets: text, and HTML that needs no kernel."""
+"""The views of tools, calls and results without widgets: text, and HTML without a kernel."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -32,7 +32,7 @@ from toolbench.wording import counted
 _ABOUT = 2_000
 # Parameters
 _MOST = 100
-# Characters of a description; of a longer one this beginning is shown until a click
+# A description of more characters than the first number is cut to the second until a click
 _FOLDED, _BEGIN = 240, 140
 
 _HEAD = "display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;margin-bottom:2px"
@@ -67,12 +67,12 @@ _MEANING = {
 def tool_html(
     tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None, *, cost: str = ""
 ) -> Html:
-    """Return the HTML of the head of *tool*: title, name, origin, hints, description.
+    """Return the head of *tool* as HTML: its title, name, origin, hints and description.
 
     Args:
         tool: The tool.
-        risk: The rating of the call, if any.
-        cost: The tokens that the tool costs a model, in words; shown at the right edge.
+        risk: The rating of the call, if it has one.
+        cost: How many tokens the tool costs a model, in words. It is shown at the right edge.
     """
     icon = icon_html(getattr(tool, "icons", ()))
     title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
@@ -91,7 +91,7 @@ def tool_html(
     if tool.description.strip():
         text = _description_html(tool.description)
     tags = f"<span>{marks}</span>"
-    # They go into a second line together
+    # Tags and cost wrap together into a second line
     if cost:
         price = f'<span style="margin-left:auto">{badge(cost, tip=_COST)}</span>'
         tags = f'<span style="{_TAGS}">{tags}{price}</span>'
@@ -99,7 +99,7 @@ def tool_html(
 
 
 def _description_html(description: str) -> Html:
-    """Return *description*; a click on the beginning of a long one shows or hides the whole."""
+    """Return *description*. If it is long, only its beginning is shown until a click."""
     whole, begin = markdown_html(description), " ".join(description.split())
     if len(begin) <= _FOLDED:
         return whole
@@ -110,7 +110,7 @@ def _description_html(description: str) -> Html:
 
 
 def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
-    """Return the hints that *tool* declares, in words, each with its colour.
+    """Return the hints that *tool* declares, each as a word and its colour.
 
     If a server's tool does not declare its effect, the word is "undeclared".
     """
@@ -131,11 +131,11 @@ def _hints(tool: ToolDefinition[Any, Any]) -> list[tuple[str, Tone]]:
 def tool_bundle(
     tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any] | None = None
 ) -> dict[str, str]:
-    """Return the mime bundle of *tool*: text, and HTML that needs no kernel.
+    """Return the mime bundle of *tool*: text, and HTML that works without a kernel.
 
     Args:
         tool: The tool.
-        arguments: The arguments of a prepared call; without any, the parameters are shown.
+        arguments: The arguments of a prepared call. Without them, the parameters are shown.
     """
     summary = tool.description.strip().partition("\n")[0]
     lines = [_headline(tool)]
@@ -177,7 +177,7 @@ def _one_line(text: str) -> str:
 
 
 def _parameters_html(rows: Mapping[str, str]) -> Html:
-    """Return the HTML of *rows*, the parameters with their descriptions, a line for each."""
+    """Return *rows*, the parameters with their descriptions, as HTML with one line for each."""
     lines = "".join(
         f"<div><b>{short(name)}</b>: {short(text, _ABOUT)}</div>"
         for name, text in islice(rows.items(), _MOST)
@@ -207,14 +207,14 @@ def call_html(
     answers: Sequence[tuple[str, str]] = (),
     limit: int = LIMIT,
 ) -> Html:
-    """Return the HTML of a call that has ended, which needs no kernel: tool, arguments, result.
+    """Return a call that has ended as HTML without a kernel: tool, arguments and result.
 
     Args:
         tool: The tool, or its name if the tool is not known.
         arguments: The arguments of the call.
         observation: The result of the call.
-        remark: A text beside the name of the tool.
-        answers: The questions that the call asked, and their answers, in turn.
+        remark: A remark to show beside the name of the tool.
+        answers: The questions that the call asked, each with its answer, in order.
         limit: The number of characters of the result to show in each card.
     """
     name = tool if isinstance(tool, str) else tool.title
@@ -228,7 +228,7 @@ def call_html(
 
 
 def _answers_html(answers: Sequence[tuple[str, str]]) -> Html:
-    """Return each question with its answer below it; empty if nothing was asked."""
+    """Return each question with its answer; empty if nothing was asked."""
     if not answers:
         return Html("")
     rows = "".join(
@@ -242,7 +242,7 @@ def _answers_html(answers: Sequence[tuple[str, str]]) -> Html:
 
 
 def _arguments_html(tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]) -> Html:
-    """Return the arguments in the order of the tool's parameters; those left out, with their defaults."""
+    """Return the arguments in the order of the parameters, with defaults for those not sent."""
     ordered: dict[str, Any] = {}
     unsent = set()
     if not isinstance(tool, str):
@@ -253,7 +253,7 @@ def _arguments_html(tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str
             elif name in defaults:
                 ordered[name] = defaults[name]
                 unsent.add(name)
-    # Then those that the tool does not declare
+    # Then the arguments that the tool does not declare
     ordered = {**ordered, **arguments}
     if not ordered:
         return notice("No arguments.", "neutral")
@@ -261,7 +261,10 @@ def _arguments_html(tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str
 
 
 def _defaults(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """Return the defaults of the parameters of *tool*, without secrets; a default of null is left out."""
+    """Return the defaults of the parameters of *tool*, with secrets hidden.
+
+    Defaults of null are left out.
+    """
     defaults = {}
     for name in tool.input_node.names:
         default = tool.input_node.at(name).default
@@ -285,7 +288,7 @@ def call_text(
 
 
 def action_bundle(action: Action) -> dict[str, str]:
-    """Return the mime bundle of *action*: text, and HTML that needs no kernel."""
+    """Return the mime bundle of *action*: text, and HTML that works without a kernel."""
     renderable = visualized(action)
     return {
         "text/plain": safely(to_text, renderable),

@@ -1,4 +1,4 @@
-"""The view of an observation: a card for people and a card for the model, or one card for both."""
+"""The view of an observation: one card for people and one for the model, or one for both."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -53,25 +53,25 @@ LIMIT = 60_000
 _ERROR = "This result is an error."
 _FAILED = "padding:6px 10px;border-radius:6px;background:rgba(190,50,60,.09)"
 _APART = '<div style="margin-top:8px">'
-# Characters of a result, and of one whose JSON is read to find a table in it
+# A result of more characters is long; the larger number limits the JSON that is read for a table
 _LONG, _LONGEST = 2_000_000, 200_000_000
 _WORD = re.compile(r"\w+")
-# How a list of objects begins, or an object
+# The beginning of a list of objects, or of an object
 _OBJECTS = re.compile(r"\s*(\[\s*)?\{")
-# Words of the text of an error that a view must have; characters before the JSON of a text
+# First words of an error's text that a view must contain; also, characters before JSON in a text
 _FIRST = 20
-# Columns, so that no table breaks a word
+# Columns: so many that no table breaks a word
 _WIDE = 1_000
 # Objects in a list
 _MOST_DRAWN = 50
-# Characters of HTML, after which no other object is drawn
+# After this many characters of HTML, no further object is drawn
 _MOST_HTML = 500_000
-# Characters of remarks that a result may have in addition to its text
+# Room for the characters of remarks in addition to a result's text
 _ASIDE = 1_000
 
 
 def visualized(thing: Action | Observation) -> RenderableType:
-    """Return `thing.visualize`, or a sentence about the error that it raises."""
+    """Return `thing.visualize`, or a sentence about the error that this property raises."""
     try:
         return thing.visualize
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -79,7 +79,7 @@ def visualized(thing: Action | Observation) -> RenderableType:
 
 
 def read_by_model(observation: Observation) -> Sequence[Any]:
-    """Return the blocks that a model reads; if `to_llm_content` fails, a block about the error."""
+    """Return the blocks that the model reads. If `to_llm_content` fails, a block says so."""
     try:
         blocks: Any = observation.to_llm_content
     except Exception as error:  # noqa: BLE001 - a tool's own code: its result is not lost
@@ -104,9 +104,10 @@ def result_html(
     Args:
         observation: The result.
         action: The call, shown above the result in the card for people.
-        limit: The number of characters to show in each card; a notice counts the rest.
-        is_stated: Whether the page says beside the cards that the call failed, if it did.
-        key: The key of the result in `live_results`, where a page gets the rows that it does not have.
+        limit: The number of characters to show in each card. A notice counts the rest.
+        is_stated: Whether the page already shows beside the cards whether the call failed.
+        key: The key of the result in `live_results`, from which a page gets the rows that it does
+            not have.
     """
     blocks = read_by_model(observation)
     head = ""
@@ -130,7 +131,7 @@ def result_html(
         title, content = "As text", to_html(_visualized(observation, limit), limit=limit)
     text = _APART + fold(title, content) + "</div>"
     if value is not None and not drawn:
-        # A page with our module has a switch in place of the fold (`frontend/src/views.ts`)
+        # A page with our module shows a switch instead of the fold (`frontend/src/views.ts`)
         shown = f"<div data-toolbench-views><div>{shown}</div>{text}</div>"
     looks = head + shown + _unread(observation)
     data = unread_data(observation)
@@ -140,7 +141,7 @@ def result_html(
     if table is not None:
         size = shape_text(table)
     if is_same:
-        # The words that say to a model that it is an error are not shown
+        # The words that tell a model that this is an error are not shown elsewhere
         if observation.is_error and view is None:
             looks += text
         remark = " · ".join(filter(None, (size, read.remark)))
@@ -159,11 +160,16 @@ def _own_view(observation: Observation) -> RenderableType | None:
 def _error_text(
     observation: Observation, blocks: Sequence[Any], view: RenderableType | None
 ) -> str:
-    """Return a sentence that *observation* is an error, if its class has a view of its own.
+    """Return a sentence that says that *observation* is an error, if the view of its class may not.
 
-    The sentence also says where the class leaves out the text of the error; if no view has it, the
-    sentence does. It is empty if all is well, if the view says so itself, and for toolbench's own
-    classes. The model reads *blocks*; *view* is the class's own view, if it has one.
+    The sentence also says whether the user or the model does not see the text of the error. If the
+    user does not, the sentence contains the text. It is empty if there is no error, if *view* shows
+    everything, and for toolbench's own classes.
+
+    Args:
+        observation: The result.
+        blocks: What the model reads.
+        view: The view that the class defines, if it defines one.
     """
     kind = type(observation)
     if not observation.is_error or kind.__module__.startswith("toolbench."):
@@ -194,15 +200,16 @@ def _joined(blocks: Sequence[Any]) -> str:
 
 
 def _has_words(view: str, text: str) -> bool:
-    """Tell whether *view* has the first words of *text*, even if cells of a table break its lines."""
+    """Tell whether *view* has the first words of *text*, even if table cells break its lines."""
     words = {match.group() for match in islice(_WORD.finditer(text), _FIRST)}
     return words <= set(_WORD.findall(view))
 
 
 def _unread(observation: Observation) -> str:
-    """Return a notice if *observation* has fields of its own that no person and no model reads.
+    """Return a notice if neither the user nor the model sees the own fields of *observation*.
 
-    The notice says what to do. Without such fields, or for toolbench's own classes, it is empty.
+    The notice says what to do. It is empty if there are no such fields, and for toolbench's own
+    classes.
     """
     kind = type(observation)
     own = [name for name in kind.model_fields if name not in Observation.model_fields]
@@ -218,7 +225,7 @@ def _unread(observation: Observation) -> str:
 
 
 def _call(action: Action) -> Html:
-    """Return the view of *action*, the call. If this view only lists the arguments, it is folded."""
+    """Return the view of the call *action*. If the view only lists the arguments, it is folded."""
     html = Html(safely(to_html, visualized(action)))
     author = next(c for c in type(action).__mro__ if "visualize" in vars(c))
     return fold("The call", html, is_open=not vars(author).get("_lists_arguments"))
@@ -238,7 +245,7 @@ def _model_card(blocks: Sequence[Any], limit: int) -> Card:
 
 
 def _way_to_cut(observation: Observation) -> Html:
-    """Return the line of code that cuts results such as *observation* for a model."""
+    """Return the line of code that shortens results like *observation* for a model."""
     line = f'tool.model_copy(update={{"max_result_tokens": {MANY_TOKENS:_}}})'
     if isinstance(observation, ResultObservation):
         line = f"@tool(max_result_tokens={MANY_TOKENS:_})"
@@ -251,12 +258,17 @@ def _way_to_cut(observation: Observation) -> Html:
 def _reads_the_same(
     observation: Observation, value: Any, blocks: Sequence[Any], view: RenderableType | None
 ) -> bool:
-    """Tell whether the user and the model read the same content; the model reads *blocks*.
+    """Tell whether the user and the model see the same content.
 
-    *value* is the content, if it is JSON. They read different content if *view*, the result's own,
-    has other words, if the result is a table of a library, or has a warning or more data for the
-    user, if its text is very long, or if it has terminal colours, which a model reads as escape
-    codes.
+    They do not in these cases: *view* has different words; the result is a table of a library; it
+    has a warning or additional data for the user; its text is very long; it has terminal colours,
+    which a model reads as escape codes.
+
+    Args:
+        observation: The result.
+        value: The content, if it is JSON.
+        blocks: What the model reads.
+        view: The view that the result's class defines, if it defines one.
     """
     if _asides(observation) or unread_data(observation) is not None:
         return False
@@ -275,12 +287,12 @@ def _reads_the_same(
 
 
 def _is_plain(observation: Observation) -> bool:
-    """Tell whether the class of *observation* has no view of its own."""
+    """Tell whether the class of *observation* does not define a view."""
     return type(observation).visualize is Observation.visualize
 
 
 def person_content(observation: Observation) -> Sequence[Content]:
-    """Return the content of *observation* for people."""
+    """Return the content of *observation* that is for people."""
     content: Sequence[Content] = getattr(observation, "_person_content", ())
     return content
 
@@ -291,7 +303,7 @@ def _view_html(
     limit: int,
     data_html: Callable[[], str],
 ) -> str:
-    """Return *view*, which the result's class defines; if there is none, that of its data, or text."""
+    """Return *view*, if the result's class defines one, or else the result's data or text."""
     if _is_plain(observation) and not observation.is_error:
         data = data_html()
         asides = _asides(observation)
@@ -314,7 +326,10 @@ def _view_html(
 
 
 def _without_header(observation: Observation, view: RenderableType) -> RenderableType:
-    """Return *view* of an error without the words that say to a model that it is one: a cross says it."""
+    """Return *view* of an error without the words that tell a model that it is one.
+
+    A cross shows that to the user.
+    """
     mark = f"{CROSS} {observation.ERROR_MESSAGE_HEADER}"
     if not isinstance(view, Text) or not view.plain.startswith(mark):
         return view
@@ -322,9 +337,12 @@ def _without_header(observation: Observation, view: RenderableType) -> Renderabl
 
 
 def _drawn_html(observation: Observation) -> str:
-    """Return the result as a notebook draws it, made harmless; empty if it is data, text or images."""
+    """Return the result as a notebook draws it, but harmless.
+
+    It is empty if the result is data, text or images.
+    """
     result = vars(observation).get("result")
-    # As most are
+    # As most results are
     is_text = type(result) in (str, type(None))
     if is_text or not _is_plain(observation) or observation.is_error:
         return ""
@@ -335,7 +353,7 @@ def _drawn_html(observation: Observation) -> str:
     if isinstance(result, list | tuple):
         if len(result) > _MOST_DRAWN:
             return ""
-        # A subclass may raise; it is shown as text
+        # A subclass may raise, and is then shown as text
         with suppress(Exception):
             items = list(result)
     drawn = ""
@@ -351,7 +369,7 @@ def _drawn_html(observation: Observation) -> str:
 
 
 def _drawn(item: Any) -> Html:
-    """Return *item* as a notebook draws it; what Rich draws in a terminal, as we draw that."""
+    """Return *item* as a notebook draws it. What Rich draws in a terminal becomes our HTML."""
     if isinstance(item, _Drawn) and item.html:
         return item.html
     if isinstance(item, JupyterMixin):
@@ -363,7 +381,7 @@ def _drawn(item: Any) -> Html:
 def _data_html(
     observation: Observation, value: Any, table: Frame | None, limit: int, key: str
 ) -> str:
-    """Return the result as a table, pictures or a JSON tree; empty if it is text."""
+    """Return the result as a table, pictures or a JSON tree; empty if the result is text."""
     if table is not None:
         above = ""
         if isinstance(table, ObjectTable):
@@ -384,21 +402,21 @@ def _asides(observation: Observation) -> Sequence[str]:
 
 
 def unread_data(observation: Observation) -> Any:
-    """Return data for people that the text of *observation* does not have; None if there is none."""
+    """Return data for people that the text of *observation* lacks; None if there is none."""
     return getattr(observation, "_unread_data", None)
 
 
 def _content_html(blocks: Sequence[Any], limit: int) -> Html:
-    """Return *blocks* in their order; the title of a single one is the remark on its card."""
+    """Return *blocks* in their order. The title of a single block is on its card instead."""
     if len(blocks) > 1:
         return blocks_html(blocks, limit=limit)
     return next(block_views(blocks, limit=limit)).html()
 
 
 def table_of(observation: Observation, value: Any) -> Frame | None:
-    """Return the result of *observation*, or the objects in *value*, as a table; None if it is none.
+    """Return the result of *observation*, or the objects in *value*, as a table.
 
-    *value* is what `json_of` returns.
+    *value* is what `json_of` returns. Return None if there is no table.
     """
     frame = returned_frame(observation)
     if frame is None:
@@ -407,9 +425,9 @@ def table_of(observation: Observation, value: Any) -> Frame | None:
 
 
 def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
-    """Return the result of *observation* as a table with all its rows; None if it is none.
+    """Return the result of *observation* as a table with all its rows; None if it is no table.
 
-    A table of a library still has its secrets; the objects in JSON have none that *redactor* hides.
+    A table of a library still contains its secrets. In JSON objects, *redactor* has hidden them.
     """
     frame = returned_frame(observation)
     if frame is not None:
@@ -419,9 +437,9 @@ def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
 
 
 def json_of(observation: Observation) -> Any:
-    """Return the object or list in the text of *observation*, if this is JSON; else None.
+    """Return the object or list in the text of *observation*, if this is JSON; otherwise None.
 
-    Of a long text only a list of objects, as of each page of a table.
+    If the text is long, return only a list of objects, such as a page of a table.
     """
     is_text = _is_plain(observation) and not observation.is_error
     if not is_text or _images(observation) or returned_frame(observation) is not None:
@@ -437,7 +455,7 @@ def json_of(observation: Observation) -> Any:
 
 
 def _visualized(observation: Observation, limit: int) -> RenderableType:
-    """Return the view of *observation*; of a long plain text, only the head and the tail."""
+    """Return the view of *observation*. Long plain text is cut to its head and tail."""
     if _is_plain(observation) and _is_long(observation):
         text = str(cap_joined(_texts(observation), limit - _ASIDE))
         content = [TextContent(text=text)]
@@ -450,7 +468,7 @@ def _texts(observation: Observation) -> list[str]:
 
 
 def _is_long(observation: Observation) -> bool:
-    """Tell whether the text of *observation* is too long to be handled as a whole."""
+    """Tell whether the text of *observation* is too long to be processed as a whole."""
     return sum(map(len, _texts(observation))) > _LONG
 
 
@@ -463,9 +481,9 @@ def safely(
     renderable: Any,
     say: Callable[[str], str] | None = None,
 ) -> str:
-    """Return `render(renderable)`; if this fails, a sentence about the error.
+    """Return `render(renderable)` or, if this fails, a sentence about the error.
 
-    The sentence is rendered by *say*, or else by *render*.
+    The sentence is rendered by *say* or, without *say*, by *render*.
     """
     try:
         return render(renderable)
@@ -499,17 +517,17 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
 
 
 def without_secrets(observation: Observation, redactor: Redactor | None = None) -> Observation:
-    """Return *observation*, to show it, with a mark in place of each secret.
+    """Return *observation* for display, with a mark in place of each secret.
 
     Args:
         observation: The result of a run.
-        redactor: Hides the secrets; by default, those that were known when the run ended.
+        redactor: Hides the secrets. By default, it hides those that were known when the run ended.
     """
     if redactor is None:
         redactor = redactor_of(observation)
     if not redactor or type(observation) is not ResultObservation:
         return masked_observation(observation, redactor)
-    # Its text is shown, and of a table the rows: what is not shown is not searched
+    # Only the text and, for a table, the rows are shown; what is not shown is not searched
     shown = masked_observation(observation.model_copy(update={"result": None}), redactor)
     if type(shown) is not ResultObservation:
         return shown
@@ -526,7 +544,7 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
 
 
 class _Drawn:
-    """An object that is drawn as *bundle*, or as *html*, in place of one with secrets."""
+    """An object without secrets that a notebook draws as *bundle*, or that we draw as *html*."""
 
     def __init__(self, bundle: dict[str, Any], html: str = "") -> None:
         self._bundle, self.html = bundle, Html(html)

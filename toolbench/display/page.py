@@ -1,4 +1,4 @@
-"""Small parts of HTML pages, which need no script, no style sheet and no kernel."""
+"""Small parts of HTML pages that need no script, no style sheet and no kernel."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _NOTICE = 5_000
 _ROWS = 100
 # The opacity of the background of a badge or notice
 _TINT = 0.12
-# Characters that every value may have
+# The number of characters that every value may show
 _LEAST = 2_000
 TONES: dict[Tone, Rgb] = {
     "neutral": (110, 115, 125),
@@ -53,7 +53,7 @@ def section(title: str, content: Html) -> Html:
 
 
 def fold(title: str, content: Html, *, is_open: bool = False) -> Html:
-    """Return the HTML of *content* below *title*; a click on the title shows or hides the content."""
+    """Return *content* below *title* as HTML. A click on the title shows or hides the content."""
     opened = ""
     if is_open:
         opened = " open"
@@ -68,9 +68,9 @@ _DEFAULT = f'<span style="{REMARK}">default</span>'
 
 
 def key_values(mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()) -> Html:
-    """Return the arguments of a call as a table: their names, and their values as JSON trees.
+    """Return the arguments of a call as a table of names and values, which are JSON trees.
 
-    Arguments in *defaults* were not sent: their values are the tool's defaults, and are marked as
+    Arguments in *defaults* were not sent. Their values are the tool's defaults, and are marked
     "default".
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
@@ -95,7 +95,7 @@ def _value(html: Html, *, is_default: bool) -> str:
 
 
 def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
-    """Return the HTML of *text*, a word or two, on a coloured background; *tip* is the tooltip."""
+    """Return *text*, a word or two, as HTML on a coloured background. *tip* is the tooltip."""
     title = ""
     if tip:
         title = f' title="{escape(tip)}"'
@@ -107,7 +107,7 @@ def badge(text: str, tone: Tone = "neutral", *, tip: str = "") -> Html:
 
 
 def notice(text: str, tone: Tone = "info") -> Html:
-    """Return the HTML of *text*, an important sentence, on a separate line with a coloured background."""
+    """Return *text*, an important sentence, as HTML on a line with a coloured background."""
     return Html(
         f'<div {NO_MATHS} style="padding:6px 10px;margin:0 0 8px 0;border-radius:6px;'
         f"white-space:pre-wrap;overflow-wrap:anywhere;{TEXT_FONT};"
@@ -116,20 +116,20 @@ def notice(text: str, tone: Tone = "info") -> Html:
 
 
 def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> str:
-    """Return *body* as a complete page, which needs no script and no network.
+    """Return *body* as a complete page that needs no script and no network.
 
     Args:
         title: The title, escaped.
         body: The HTML of the page.
         width: The maximum width of the page, in CSS.
-        images: The sources that images may have, as in a content security policy.
+        images: The permitted sources of images, as in a content security policy.
     """
     return _WHOLE_PAGE.format(title=title, body=body, width=width, images=images)
 
 
 def short(text: str, limit: int = _TITLE) -> Html:
     """Return *text*, a name or a title, as HTML, cut to *limit* characters."""
-    # `visible` only adds
+    # `visible` never shortens
     return escape(shorten(visible(text[: limit + 1]), limit))
 
 
@@ -140,8 +140,8 @@ def _paint(tone: Tone) -> str:
 
 # --- cards --------------------------------------------------------------------------
 
-# A card works without a script: content that is too high scrolls. If the page has our front-end
-# module, the module finds cards by their attributes and adds actions: copy, save, wrap, show all.
+# A card works without a script: content that is too high scrolls. Our front-end module, if the page
+# has it, finds cards by their attributes and adds actions: copy, save, wrap, show all.
 
 HEIGHT = "24em"
 """The greatest height of a card's content, in CSS, until a person clicks on "show all"."""
@@ -153,14 +153,14 @@ _BOX = (
 _BAR = (
     f"display:flex;align-items:flex-start;gap:0 8px;padding:5px 6px 5px 10px;border-bottom:{LINE}"
 )
-# Title and remark: one below the other, where a line has no room for both
+# Title and remark: one below the other, if a line has no room for both
 _HEAD = "display:flex;flex-wrap:wrap;gap:0 8px;flex:1 1 0;min-width:0;padding:3px 0;font-size:12px;line-height:18px"
 _BODY = f"max-height:{HEIGHT};flex:1 1 auto;overflow:auto;padding:8px 10px"
 
 
 @dataclass(frozen=True)
 class Card:
-    """The content of one card: title and remark are any text, the content is safe HTML."""
+    """The content of one card. Title and remark are any strings; the content is safe HTML."""
 
     title: str
     content: Html
@@ -178,7 +178,7 @@ def cards_html(cards: Iterable[Card]) -> Html:
 
 def _box(card: Card) -> str:
     title, remark = short(card.title), short(card.remark)
-    # Never cut: it wraps
+    # The remark is never cut, but wraps
     whole = f"{REMARK};min-width:0;overflow-wrap:anywhere"
     if card.tone != "neutral":
         whole += f";color:{on_page(TONES[card.tone])};font-weight:600"

@@ -1,4 +1,4 @@
-"""Show a Rich renderable in a notebook: safe HTML for every theme, and plain text."""
+"""The display of a Rich renderable in a notebook: safe HTML for every theme, and plain text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
@@ -25,21 +25,21 @@ LIMIT = 100_000
 
 
 class Measures:
-    """How much room there is for what is shown.
+    """The room for displayed output.
 
     Attributes:
-        width: Characters per line of tables and panels, where no other width is given.
+        width: Characters per line of tables and panels, if no other width is given.
     """
 
     def __init__(self) -> None:
-        """Set the width that fits a notebook beside its list of files."""
+        """Set the width that fits a notebook next to its file browser."""
         self.width = 100
 
 
 measures = Measures()
 """The room of this process; `%config Toolbench.width` sets it."""
 
-# Times the limit; text with too much colour markup is left out
+# A multiple of the limit; text with too much colour markup is left out
 _MARKUP = 1.9
 _CHUNK = 1_000
 
@@ -49,12 +49,13 @@ def bundle(
 ) -> dict[str, str]:
     """Return *renderable* as a mime bundle, for the output of a cell.
 
-    Equal input gives equal bytes. A `str` is text, not Rich markup.
+    Equal input gives equal bytes. A `str` is plain text, not Rich markup.
 
     Args:
-        renderable: Anything Rich can print.
-        width: Characters per line, in the text, and of panels in the HTML; by default, that of `measures`.
-        limit: The most characters to show; the middle of a longer text is left out.
+        renderable: Anything that Rich can print.
+        width: Characters per line of the text, and of panels in the HTML. By default, the width in
+            `measures`.
+        limit: The maximum number of characters to show. The middle of a longer text is left out.
     """
     return {
         "text/plain": to_text(renderable, width=width, limit=limit),
@@ -63,7 +64,7 @@ def bundle(
 
 
 def to_text(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> str:
-    """Return *renderable* as text of *width* columns: no escape codes, no trailing blanks."""
+    """Return *renderable* as text of *width* columns, without escape codes or trailing blanks."""
     width = width or measures.width
     renderable = _capped(renderable, limit)
     if isinstance(renderable, Text):
@@ -76,9 +77,9 @@ def to_text(renderable: RenderableType, *, width: int | None = None, limit: int 
 def to_html(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> Html:
     """Return *renderable* as HTML, escaped and readable on light and dark pages.
 
-    A table becomes a table of the page, and a panel a box, also in each other and in a group.
-    Everything else is one `<pre>`: text is wrapped by the page; a tree or a layout is *width* columns
-    wide and scrolls. The result has at most 1.9 times *limit* characters and a little for the frame.
+    A table becomes an HTML table, and a panel becomes a box, even if nested or in a group.
+    Everything else is one `<pre>`. The page wraps text, while a tree or a layout is *width* columns
+    wide and scrolls. The result has at most 1.9 times *limit* characters, plus a few for the frame.
     """
     renderable = _capped(rich_cast(renderable), limit)
     html = _Blocks(width or measures.width, int(limit * _MARKUP)).html(renderable)
@@ -97,18 +98,18 @@ def _pre(renderable: RenderableType, width: int, room: int) -> Html:
     body, is_part = _fitting(_pieces(segments), room)
     attributes = f'style="{PRE};white-space:{space}"'
     if is_part:
-        # For a page, which says that it can save only a part
+        # A mark for the page, which then says that it can save only a part
         attributes = f"data-toolbench-part {attributes}"
     return Html(f"<pre {attributes}>{''.join(body)}</pre>")
 
 
 def inline_html(text: Text) -> Html:
-    """Return *text* with its colours, for the inside of an element that keeps blanks and has a font."""
+    """Return *text* with its colours, for an element that preserves blanks and sets the font."""
     return Html("".join(_span(part, style) for part, style, _ in Segment.simplify(_flow(text))))
 
 
 def _capped(renderable: RenderableType, limit: int) -> RenderableType:
-    """Return *renderable* with its texts shortened, before Rich computes the layout."""
+    """Return *renderable* with its texts shortened before Rich computes the layout."""
     match renderable:
         case str() | Text():
             return _shortened(renderable, limit)
@@ -120,7 +121,7 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
 
 
 def _shortened(text: str | Text, limit: int) -> Text:
-    """Return *text*, shortened; the middle of a very long text is removed before the rest is read."""
+    """Return *text*, shortened. The middle of a very long text is removed without being read."""
     room = max(2 * limit, 1)
     omitted = max(0, len(text) - 2 * room)
     if not omitted:
@@ -138,7 +139,7 @@ def _spelled(text: str | Text) -> Text:
 
 
 def _render(renderable: RenderableType, width: int) -> list[Segment]:
-    """Return the segments of *renderable*; if its Rich markup is wrong, the markup is shown as text."""
+    """Return the segments of *renderable*. If its Rich markup is wrong, show the markup as text."""
     problem = ""
     for markup in (True, False):
         try:
@@ -153,7 +154,7 @@ def _stripped(text: str) -> str:
 
 
 def _wrapped(text: Text, width: int) -> Iterator[str]:
-    """Yield the lines of *text*, wrapped to *width*; if most are short, ten times faster than Rich."""
+    """Yield the lines of *text*, wrapped to *width*. Lines that fit are not passed to Rich."""
     console = _console(width)
     for line in text.plain.split("\n"):
         if cell_len(line) <= width and "\t" not in line:
@@ -198,9 +199,10 @@ def _chunks(segment: Segment) -> Iterator[Segment]:
 
 
 def _fitting(chunks: list[Segment], room: int) -> tuple[list[str], bool]:
-    """Return *chunks* as HTML of at most *room* characters, and whether they are only a part.
+    """Return *chunks* as HTML of at most *room* characters, and whether something is left out.
 
-    Chunks in the middle are left out here; a chunk may say that characters were left out before.
+    Chunks in the middle are left out here. A chunk may also be a notice of characters that were
+    left out earlier.
     """
     head = list(_until_full(chunks, room // 2))
     rest = chunks[len(head) :]
@@ -236,7 +238,7 @@ def _span(text: str, style: Style | None) -> str:
 
 # --- tables -> HTML -----------------------------------------------------------------
 
-# Columns of one table
+# The most columns of one table
 _MOST = 50
 # Characters of the tags of a row
 _ROW = 60
@@ -248,7 +250,7 @@ def _is_block(renderable: Any) -> bool:
 
 
 class _Blocks:
-    """Writes renderables as HTML, tables as tables of the page, until there is no more room."""
+    """Writes renderables as HTML, with Rich tables as HTML tables, until the room is used up."""
 
     def __init__(self, width: int, room: int) -> None:
         # Characters of HTML that may still be written
@@ -272,9 +274,9 @@ class _Blocks:
     def _fitted(
         self, count: int, write: Callable[[int], str], noun: str, around: str = "{}"
     ) -> str:
-        """Return what *write* writes of *count* things; of too many, the middle is left out.
+        """Return the parts that *write* returns for the numbers below *count*.
 
-        *around* is the HTML around the notice that says so.
+        If there is too little room, the middle is left out. *around* is the HTML around the notice.
         """
         head: list[str] = []
         tail: list[str] = []
@@ -355,14 +357,14 @@ class _Blocks:
         return html
 
     def _line(self, content: Any, style: StyleType) -> str:
-        """Return *content*, the title of a table or what stands below it, as a line; empty if there is none."""
+        """Return *content*, a table's title or caption, as a line; empty if there is none."""
         if not content:
             return ""
         css = style_css(self._console.get_style(style))
         return f'<div style="{css}">{self._inner(content)}</div>'
 
     def _inner(self, content: Any) -> str:
-        """Return *content* for the inside of an element: text, in which Rich markup is read, or blocks."""
+        """Return *content* for use in an element: text with its Rich markup applied, or blocks."""
         content = rich_cast(content)
         if isinstance(content, str):
             try:

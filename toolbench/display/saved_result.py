@@ -1,4 +1,4 @@
-"""A result as files: what a person gets who saves one of its cards, which show only a part of it."""
+"""A result as files, for the user who saves one of its cards, which show only a part."""
 
 import csv
 import json
@@ -33,9 +33,9 @@ from toolbench.values import is_readable, plain, sentence, str_of, whole_charact
 MOST = 100_000_000
 """The most bytes of a result to save from a page."""
 
-# Columns of a table or a panel, as in a page, and of a text, so that its lines stay as they are
+# Columns of a table or panel, as in a page, and of plain text, so that its lines stay unchanged
 _WIDTH, _UNBROKEN = 100, 1_000_000_000
-# Characters of the reason why a table is not written
+# Characters of the reason why a table cannot be written
 _WHY = 200
 
 
@@ -55,16 +55,17 @@ def saved_files(
     most: int = MOST,
     form: str = "",
 ) -> list[SavedFile]:
-    """Return the whole result as files: a table as CSV, bytes and JSON as they are, text, each image.
+    """Return the whole result as files: a table as CSV, bytes, JSON or text, and each image.
 
-    A table has its own columns and its index, in its own order.
+    A table keeps its columns, its index and its order.
 
     Args:
         observation: The result.
         redactor: Hides its secrets.
         for_model: What the model reads, not what a person sees.
         most: The number of bytes that are not too many.
-        form: `csv`, `json` or `parquet` for a table, or a list of objects; empty for the result as it is.
+        form: `csv`, `json` or `parquet` for a table, or a list of objects; empty for the result as
+            it is.
 
     Raises:
         ToolbenchError: If the result is larger, or cannot be saved in this form.
@@ -100,24 +101,24 @@ _JSON = "application/json"
 def _data_files(
     observation: Observation, shown: Observation, redactor: Redactor, most: int
 ) -> list[SavedFile]:
-    """Return what a tool returned, as it is; *shown* is the result without secrets."""
+    """Return what a tool returned as files. *shown* is the result without secrets."""
     files = _files_of(person_content(shown), redactor, most)
-    # Bytes may be an image
+    # Bytes that a tool returned may be an image
     if shown.is_error or any(file.type.startswith("image/") for file in files):
         return files
-    # Its secrets are searched below: the table that is shown has only the first columns
+    # Secrets are searched for below, because the displayed table has only the first columns
     return _returned(getattr(observation, "result", None), redactor, most) or files
 
 
 def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> SavedFile:
-    """Return *table* as one file; its rows are objects in JSON."""
+    """Return *table* as one file. In JSON, its rows are objects."""
     if form == "csv":
         return SavedFile("result.csv", "text/csv", _written(_csv_of(table, most), redactor))
     if form == "json":
         try:
             text = _json_of(table)
         except (ValueError, TypeError) as error:
-            # Two columns of one name, or a column of bytes
+            # Two columns with the same name, or a column of bytes
             raise _unwritten(error, "JSON: save it as CSV", redactor) from error
         content = _written(text, redactor)
         if len(content) > most:
@@ -145,13 +146,13 @@ def _table_file(table: Frame, form: str, redactor: Redactor, most: int) -> Saved
 
 
 def _unwritten(error: Exception, form: str, redactor: Redactor) -> ToolbenchError:
-    # It may name a column
+    # The message may name a column
     why = shorten(redactor.text(sentence(error)), _WHY)
     return ToolbenchError(f"This table cannot be written as {form}. {why}")
 
 
 def _json_of(table: Any) -> str:
-    """Return the rows of *table* as objects; they have their labels, if these have a name."""
+    """Return the rows of *table* as JSON objects, including the row labels if these have a name."""
     if isinstance(table, ObjectTable):
         return json.dumps(table.objects, ensure_ascii=False, indent=2)
     if callable(getattr(table, "to_json", None)):
@@ -167,10 +168,11 @@ def _json_of(table: Any) -> str:
 
 
 def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
-    """Return *result*, which a tool returned, as a file if its text is not all of it; else nothing.
+    """Return *result*, which a tool returned, as a file if its text is incomplete; else nothing.
 
-    These are bytes, tables and arrays, and lists and dicts of them: their text leaves out rows. So is
-    long HTML that a notebook draws; it is saved as text, which runs no script.
+    This applies to bytes, tables and arrays, and to lists and dicts of them, because their text
+    leaves out rows. It also applies to long HTML that a notebook draws, which is saved as text that
+    runs no script.
     """
     if isinstance(result, bytes | bytearray):
         return [SavedFile("result.bin", "application/octet-stream", redactor.data(bytes(result)))]
@@ -178,7 +180,7 @@ def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
         return [SavedFile("result.csv", "text/csv", _written(rows, redactor))]
     if is_drawn(result):
         return _files_of(content_of_drawn(result, is_whole=True), redactor, most)
-    # Else it would be used up
+    # Otherwise an iterator would be used up
     if not is_readable(result):
         return []
     whole = plain(result, form_of=partial(_whole, most=most))
@@ -189,7 +191,10 @@ def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
 
 
 def _whole(value: Any, most: int) -> Any:
-    """Return all of *value*, which has no JSON form: an array as lists, a table as CSV, else its text."""
+    """Return all of *value*, which has no JSON form.
+
+    An array becomes lists, a table becomes CSV, and anything else its text.
+    """
     if rows := _csv_of(value, most):
         return rows
     items = value.tolist() if callable(getattr(value, "tolist", None)) else None
@@ -199,7 +204,7 @@ def _whole(value: Any, most: int) -> Any:
 
 
 def _files_of(blocks: Sequence[Any], redactor: Redactor, most: int) -> list[SavedFile]:
-    """Return the texts of *blocks* as one file, and each image as a file."""
+    """Return the texts of *blocks* as one file, and each image as one file."""
     texts: list[str] = []
     images: list[Image] = []
     for block in blocks:
@@ -244,10 +249,10 @@ def _is_json(text: str) -> bool:
 
 
 def _csv_of(result: Any, most: int) -> str:
-    """Return *result* as CSV, with its index; empty if it is not a table of pandas, or like one.
+    """Return *result* as CSV with its index; empty if it is not a table like those of pandas.
 
     Raises:
-        ToolbenchError: If it has more than *most* characters.
+        ToolbenchError: If the CSV has more than *most* characters.
     """
     rows = _Rows(most)
     if isinstance(result, ObjectTable):
@@ -271,7 +276,7 @@ def _csv_cell(value: Any) -> Any:
 
 
 class _Rows(StringIO):
-    """A text that takes *most* characters: a table of many millions of rows is not written first."""
+    """A text buffer for at most *most* characters, so that writing a huge table stops early."""
 
     def __init__(self, most: int) -> None:
         super().__init__(newline="")
@@ -289,6 +294,6 @@ def _too_large(most: int) -> ToolbenchError:
 
 
 def _written(text: str, redactor: Redactor) -> bytes:
-    """Return the UTF-8 of *text*, without secrets."""
+    """Return *text* without secrets, encoded as UTF-8."""
     encoded: bytes = whole_characters(redactor.text(text)).encode()
     return encoded

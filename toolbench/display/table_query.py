@@ -1,6 +1,6 @@
-"""Filter and sort all rows of a table, of which a page shows the first: in the kernel, for the page.
+"""Filtering and sorting, in the kernel, of a table of which a page shows only the first rows.
 
-The filter is that of `toolbench.display.filter`; its keys are the columns.
+The filter is that of `toolbench.display.filter`, with the columns as keys.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,9 +26,11 @@ from toolbench.redaction.redactor import Redactor
 
 MOST_ROWS = 10_000
 """The most rows of one answer."""
-# The kinds of numpy's types: integer, unsigned, float; and what pandas sorts: also boolean, dates, times
+# Kinds of numpy's types: integer, unsigned, float; and those that pandas sorts, which include
+# boolean, dates and times
 _NUMBERS, _SORTED = "iuf", "biufMm"
-# The characters of all values of a kind, as of nan and inf: a word with others is in none of them
+# All characters that values of a kind can have, including nan and inf; a word with any other
+# character is in no value
 _OF_NUMBERS = frozenset("0123456789.+-einfa<>")
 _LETTERS = {
     "b": frozenset("truefalsn<>"),
@@ -40,36 +42,42 @@ _LETTERS = {
 
 
 class Rows(NamedTuple):
-    """Some rows of a filtered and sorted table, as a page draws them, and how many match in all."""
+    """Some rows of a filtered and sorted table, ready to be drawn, and how many rows match."""
 
     matched: int
     rows: list[list[Any]]
 
 
 class Sort(NamedTuple):
-    """The column to sort by, 0 for the labels of the rows, and the direction."""
+    """The column to sort by (0 means the row labels), and the direction."""
 
     column: int
     is_descending: bool
 
 
 class TableQuery:
-    """The rows of one table by filter and order. Any thread may ask; what is costly is done once."""
+    """A table that answers queries for rows by filter and order.
+
+    Any thread may ask. Expensive work is done once.
+    """
 
     def __init__(self, frame: Frame, redactor: Redactor) -> None:
-        """Answer questions about *frame*; *redactor* hides its secrets, which nobody can search for."""
+        """Answer queries about *frame*.
+
+        *redactor* hides its secrets, which cannot be searched for.
+        """
         shown = MaskedTable(frame, redactor.value, width=COLUMNS + 1)
         self._frame, self._redactor, self._lock = frame, redactor, Lock()
         self._names = names_of(shown)
         self._formats = columns_of(self._names, list(islice(shown.itertuples(), ROWS)))
         self._columns: dict[int, _Values] = {}
-        # Of a table that gives its rows only one after another
+        # All rows of a table that can only be iterated
         self._every_row: list[Any] | None = None
-        # The latest filter and order, and the places of its rows
+        # The latest filter and order, and the places of the rows that match
         self._latest: tuple[tuple[str, Sort | None], Sequence[int]] | None = None
 
     def rows(self, words: str, sort: Sort | None, begin: int, count: int) -> Rows:
-        """Return *count* rows from the place *begin* of those that match *words*, in the order *sort*.
+        """Return *count* of the rows that match *words*, starting at *begin*, in the order *sort*.
 
         Raises:
             FilterError: If *words* name a column that the table does not have.
@@ -116,7 +124,7 @@ class TableQuery:
         return [place for place in order if place in found]
 
     def _matching(self, term: Term) -> set[int]:
-        """Return the places of the rows for which *term* of a filter holds."""
+        """Return the places of the rows that match *term*, a part of a filter."""
         if term.key:
             names = list(map(plain, self._names))
             return self._column(names.index(term.key)).compared(term)
@@ -140,15 +148,18 @@ class TableQuery:
 
 
 class _Values:
-    """The values of one column: their order, and what their cells say."""
+    """The values of one column, with their order and the text of their cells."""
 
     def __init__(self, values: Any, kind: str, column: Column, redactor: Redactor) -> None:
-        """Take *values*, a pandas Series or a list, of a type of this *kind*, written as *column* does."""
+        """Take *values*, a pandas Series or a list, whose type has this *kind*.
+
+        *column* is the format of the cells.
+        """
         self._values, self._kind, self._column = values, kind, column
         if redactor:
             masked = redactor.value(self._cells)
             if masked is not self._cells:
-                # What is hidden is neither searched nor compared
+                # Hidden values are neither searched nor compared
                 self._values, self._kind, self._cells = masked, "O", masked
 
     @cached_property
@@ -160,7 +171,7 @@ class _Values:
     @cached_property
     def _cells(self) -> list[str]:
         if self._kind == "M" and hasattr(self._values, "astype"):
-            # Many times faster than one by one
+            # Many times faster than converting one by one
             cells = list(self._values.astype(str).tolist())
             for place in self._values.isna().to_numpy().nonzero()[0]:
                 cells[place] = Missing("NaT")
@@ -172,8 +183,8 @@ class _Values:
         return list(map(str.lower, self._cells))
 
     def holding(self, word: str) -> set[int]:
-        """Return the places of the cells that hold *word*, in small letters."""
-        # A list may have texts in place of numbers, such as "6.6 ms"
+        """Return the places of the cells that contain *word*, which is in lower case."""
+        # A list may contain strings instead of numbers, such as "6.6 ms"
         is_typed = hasattr(self._values, "to_numpy")
         if is_typed and not _LETTERS.get(self._kind, set(word)).issuperset(word):
             return set()
@@ -199,11 +210,11 @@ class _Values:
         places = {place for place, cell in enumerate(self._lowered) if fits(cell)}
         if term.sign == "=":
             return places
-        # What is missing has no order
+        # Missing values have no order
         return {place for place in places if not isinstance(self._cells[place], Missing)}
 
     def order(self, *, is_descending: bool) -> list[int]:
-        """Return the places of the values in their order: numbers by size, missing ones last."""
+        """Return the places of the values in sorted order: numbers by size, missing values last."""
         if self._kind in _SORTED and hasattr(self._values, "sort_values"):
             series = self._values.reset_index(drop=True)
             series = series.sort_values(ascending=not is_descending, kind="stable")
@@ -221,7 +232,7 @@ class _Values:
         return there + missing
 
     def _mixed_key(self, place: int) -> tuple[int, Any]:
-        """Return what sorts values of several types: numbers first, then the others by their text."""
+        """Return a sort key for values of several types: numbers first, then the others by text."""
         cell = self._lowered[place]
         number = number_of(self._listed[place], cell)
         if number is not None:

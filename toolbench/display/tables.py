@@ -1,4 +1,4 @@
-"""Show a DataFrame of any library, or the rows of a listing, as a small table."""
+"""The display of a DataFrame of any library, or of the rows of a listing, as a small table."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ COLUMNS = 20
 
 @runtime_checkable
 class Frame(Protocol):
-    """The protocol of a table that can be shown: a pandas DataFrame, or an object with the same methods."""
+    """The protocol of a displayable table: a pandas DataFrame, or an object with these methods."""
 
     @property
     def columns(self) -> Any:
@@ -49,13 +49,14 @@ class Frame(Protocol):
         """The numbers of rows and columns."""
 
     def itertuples(self, index: bool = ..., name: None = ...) -> Iterable[Any]:  # noqa: FBT001 - pandas' signature
-        """Return the rows, each with its label first."""
+        """Return the rows, each starting with its label."""
 
 
 def as_frame(value: Any) -> Frame | None:
-    """Return *value* itself if it is a table, else None.
+    """Return *value* itself if it is a table; otherwise None.
 
-    An object whose attributes raise errors, or that has every attribute (a Mock), is not a table.
+    An object whose attributes raise errors, or that has every attribute, such as a Mock, is not a
+    table.
     """
     try:
         if isinstance(value, Frame) and _is_shape(value.shape):
@@ -72,7 +73,7 @@ def _is_shape(shape: Any) -> bool:
 
 
 def returned_frame(observation: Any) -> Frame | None:
-    """Return the `result` of *observation* if it is a table, else None."""
+    """Return the `result` of *observation* if it is a table; otherwise None."""
     try:
         result = getattr(observation, "result", None)
     except Exception:  # noqa: BLE001 - a tool's own class
@@ -82,7 +83,7 @@ def returned_frame(observation: Any) -> Frame | None:
 
 @dataclass(frozen=True)
 class ColumnType:
-    """The type of a column: its name, and the letter that numpy gives to types of its kind."""
+    """The type of a column: its name, and the letter that numpy uses for types of its kind."""
 
     name: str
     kind: str
@@ -99,11 +100,11 @@ class TableHead:
     Attributes:
         columns: The names of the columns.
         shape: The numbers of rows and columns that the table had.
-        rows: The first rows, each with its label first.
+        rows: The first rows, each starting with its label.
         dtypes: The type of each column; empty if the table had none.
-        label: The name of the labels of the rows; empty if they have none.
+        label: The name of the row labels; empty if they have no name.
 
-    Numbers are as they were; all else is plain text, neither escaped nor spelled out.
+    Numbers are unchanged. Everything else is plain text, neither escaped nor spelled out.
     """
 
     columns: tuple[Any, ...]
@@ -114,7 +115,7 @@ class TableHead:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no row is left out, and no text of a cell or of a name is cut."""
+        """Whether no row is left out, and no text of a cell or name is cut off."""
         cells = (cell for row in ((self.label,), self.columns, *self.rows) for cell in row)
         has_all = len(self.rows) == self.shape[0]
         return has_all and not any(map(_is_cut, cells))
@@ -124,23 +125,25 @@ class TableHead:
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterable[Any]:
-        """Return the rows, each with its label first."""
+        """Return the rows, each starting with its label."""
         return iter(self.rows)
 
 
 class MaskedTable:
-    """A table to show, in which texts are masked: many rows at a time, as they are read.
+    """A table for display that masks secrets in strings as its rows are read.
 
-    A search takes as long for one cell as for a hundred.
+    Many rows are masked at a time, because a search for secrets takes as long for one cell as for a
+    hundred.
     """
 
     def __init__(self, frame: Frame, mask: Mask, *, width: int | None = None) -> None:
-        """Make it of *frame*.
+        """Make a masked view of *frame*.
 
         Args:
             frame: The table.
-            mask: Hides the secrets in the texts of some rows; it returns the same object if it finds none.
-            width: The number of cells to read of a row, its label included; None: all.
+            mask: Hides the secrets in the strings of some rows. It returns the same object if it
+                finds none.
+            width: The number of cells to read of each row, including its label; None for all.
         """
         self._frame, self._mask, self._width = frame, mask, width
         dtypes = _dtypes(frame)
@@ -155,7 +158,7 @@ class MaskedTable:
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterable[Any]:
-        """Return the rows, each with its label first."""
+        """Return the rows, each starting with its label."""
         rows = (row[: self._width] for row in self._frame.itertuples(index=True, name=None))
         while some := list(islice(rows, ROWS)):
             yield from _masked(some, self._mask)
@@ -176,7 +179,7 @@ def _kept(cell: Any, text: str, masked: str) -> Any:
 
 
 def shown_of(frame: Frame, mask: Mask) -> Frame | None:
-    """Return *frame* to show it, with secrets hidden by *mask*; None if it cannot be read."""
+    """Return *frame* for display, with secrets hidden by *mask*; None if it cannot be read."""
     try:
         return MaskedTable(frame, mask, width=COLUMNS + 1)
     except Exception:  # noqa: BLE001 - a table may be any object
@@ -184,11 +187,14 @@ def shown_of(frame: Frame, mask: Mask) -> Frame | None:
 
 
 def head_of(frame: Frame, mask: Mask = list) -> TableHead:
-    """Return the first rows of *frame*; a cell that is not a number becomes a string, cut if it is long.
+    """Return the first rows of *frame*.
+
+    A cell that is not a number becomes a string, cut off if it is long.
 
     Args:
         frame: The table.
-        mask: Hides the secrets in the texts of some rows, before they are cut; see `MaskedTable`.
+        mask: Hides the secrets in the strings of some rows before they are cut off; see
+            `MaskedTable`.
     """
     table = MaskedTable(frame, mask)
     rows = islice(table.itertuples(), ROWS)
@@ -204,7 +210,7 @@ def head_of(frame: Frame, mask: Mask = list) -> TableHead:
 def _head_cell(cell: Any) -> Any:
     if cell is None or isinstance(cell, bool | int | float):
         return cell
-    # One more than is drawn: it shows that more is missing
+    # One character more than is drawn, which shows that the text is cut
     return str_of(cell)[: LONGEST + 1]
 
 
@@ -213,7 +219,7 @@ def _is_cut(cell: Any) -> bool:
 
 
 def index_name(frame: Frame) -> str:
-    """Return the name of the labels of the rows of *frame*; empty if they have none."""
+    """Return the name of the row labels of *frame*; empty if they have no name."""
     if isinstance(frame, TableHead | MaskedTable):
         return frame.label
     names = getattr(getattr(frame, "index", None), "names", None) or ()
@@ -221,19 +227,20 @@ def index_name(frame: Frame) -> str:
 
 
 def shape_text(frame: Frame) -> str:
-    """Return the size of *frame* in words: `200 rows · 4 columns`."""
+    """Return the size of *frame* in words, such as `200 rows · 4 columns`."""
     rows, columns = frame.shape
     return f"{counted(rows, 'row')} · {counted(columns, 'column')}"
 
 
 def table_html(frame: Frame, *, rows: int = ROWS, typed: bool = False, key: str = "") -> Html:
-    """Return the first rows of *frame* as HTML, each cell escaped and cut to 200 characters.
+    """Return the first rows of *frame* as HTML. Each cell is escaped and cut to 200 characters.
 
     Args:
         frame: The table.
         rows: The number of rows to write as HTML.
-        typed: Show the type of each column in its head, if the table has types.
-        key: The key of the table in `live_results`, where a page gets its other rows; empty if none.
+        typed: Whether to show the type of each column in its head, if the table has types.
+        key: The key of the table in `live_results`, from which a page gets more rows; empty if
+            there is none.
     """
     names, body = names_of(frame), _rows(frame, rows)
     columns, sides = columns_of(names, body), _sides(frame, names, body)
@@ -263,13 +270,16 @@ def _line(cells: Sequence[str], sides: list[_Side]) -> str:
 
 
 def cells_of(rows: Sequence[Sequence[Any]], columns: list[Column]) -> list[tuple[str, ...]]:
-    """Return the cells of *rows* as *columns* writes them, the label of each row first."""
+    """Return the cells of *rows* in the formats *columns*. Each row starts with its label."""
     written = map(Column.cells, columns, zip(*rows, strict=True))
     return list(zip(*written, strict=True))
 
 
 def columns_of(names: list[str], body: list[tuple[Any, ...]]) -> list[Column]:
-    """Return how each column is written, the one of labels first, from the first rows *body*."""
+    """Return the format of each column, derived from the first rows, *body*.
+
+    The first column has the row labels.
+    """
     if not body:
         return [Column(()) for _ in names]
     return list(map(Column, zip(*body, strict=True)))
@@ -295,7 +305,7 @@ def _on_one_line(cell: str) -> Text:
 
 
 def names_of(frame: Frame) -> list[str]:
-    """Return the heads of the columns to show; the first is the name of the row labels, if any."""
+    """Return the heads of the displayed columns, starting with the name of the row labels."""
     return list(map(plain_cell, (index_name(frame), *islice(frame.columns, COLUMNS))))
 
 
@@ -305,9 +315,9 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
 
 
 def _sides(frame: Frame, names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
-    """Return, for each column, the side of its text: "right" for numbers, else "left".
+    """Return the alignment of each column: "right" for numbers, otherwise "left".
 
-    The column's type decides; where it says nothing, the first value that is not missing. The
+    The type of the column decides or, if it has none, the first value that is not missing. The
     column with row labels is always "left".
     """
     width = len(names) - 1
@@ -327,7 +337,7 @@ _NUMBERS = "biuf"
 
 
 def _dtypes(frame: Frame) -> list[Any]:
-    """Return the types of the columns, as the table has them; empty if it has none."""
+    """Return the types of the columns as the table states them; empty if it has no types."""
     dtypes = getattr(frame, "dtypes", ())
     if not isinstance(dtypes, Iterable):
         return []
@@ -342,7 +352,10 @@ def _kind(dtype: Any) -> str:
 
 
 def kind_of(frame: Frame, column: int) -> str:
-    """Return the letter that numpy gives to types such as that of *column*, `O` for that of labels, 0."""
+    """Return the letter that numpy uses for the type of *column*.
+
+    The result is `O` for the row labels, which are column 0.
+    """
     dtypes = _dtypes(frame)
     if not column or not dtypes:
         return "O"
@@ -370,7 +383,7 @@ def _notices(frame: Frame, rows: int) -> Iterator[tuple[str, str]]:
 
 def _head(name: Any, side: _Side, kind: str = "") -> str:
     style, label = f"{CELL};font-weight:600;text-align:{side}", escape(plain_cell(name))
-    # An empty head confuses screen readers
+    # An empty column head confuses screen readers
     if not label:
         return f'<td style="{style}"></td>'
     type_note = ""
@@ -384,23 +397,23 @@ def _head(name: Any, side: _Side, kind: str = "") -> str:
 # Characters of one cell
 _LONGEST_CELL = 2_000
 _WRITTEN = re.compile(r"(≈ )?\d{1,3}(,?\d{3})*", re.ASCII)
-# Characters of a cell without a space that is never broken
+# A cell without spaces and with at most this many characters is never broken
 _WORD = 24
-# Characters; a longer name is broken
+# A name of more characters than this is broken
 _NAME = 40
 
 
 def listing_html(
     columns: Sequence[str], rows: Sequence[Sequence[object]], notes: Sequence[str] = ()
 ) -> Html:
-    """Return *rows* as a table: names stay whole, long texts are wrapped, numbers are on the right.
+    """Return *rows* as a table with whole names, wrapped sentences and right-aligned numbers.
 
     A column whose cells are all empty is left out. On a narrow page with our front-end module,
-    columns of sentences go below the other cells of their row.
+    columns of sentences move below the other cells of their row.
 
     Args:
         columns: The heads of the columns.
-        rows: The cells, of any type; each is shown as text.
+        rows: The cells, of any type. Each is shown as text.
         notes: Sentences below the table.
     """
     heads: list[str] = []
@@ -421,7 +434,7 @@ def listing_html(
         )
         opened, closed = "<td", "</td>"
         if is_first:
-            # A screen reader says it with each cell of the row
+            # A screen reader reads this cell with each cell of the row
             opened, closed = '<th scope="row"', "</th>"
         column = []
         for value in values:
@@ -445,7 +458,7 @@ def listing_html(
 
 
 def _flow(cell: object, *, is_first: bool) -> str:
-    """Return the CSS of *cell*; a name in the first column is broken only if it is very long."""
+    """Return the CSS of *cell*. A name in the first column is broken only if it is very long."""
     text = str_of(cell)
     if is_first and len(text) > _NAME:
         return f"{CODE_FONT};font-size:12px;font-weight:400;min-width:24em;overflow-wrap:anywhere;"
@@ -460,7 +473,7 @@ def _flow(cell: object, *, is_first: bool) -> str:
 
 
 def _is_sentence(cell: object) -> bool:
-    """Tell whether *cell* holds more than a few words."""
+    """Tell whether *cell* contains more than a few words."""
     text = str_of(cell)
     return len(text) > _WORD and " " in text
 
@@ -470,7 +483,7 @@ def _is_number_or_empty(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether *value* is a number, or a string that writes one, such as `≈ 2,161`."""
+    """Tell whether *value* is a number, or a string that represents one, such as `≈ 2,161`."""
     if isinstance(value, str):
         return _WRITTEN.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Show, line by line, how a text was changed, for a person."""
+"""The changes of a text, shown line by line."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -9,7 +9,7 @@ CONTEXT = 2
 """The number of unchanged lines shown around a change."""
 MAX_LINES = 200
 """The highest number of lines in a diff."""
-# Lines; matching is quadratic, so in a longer change no lines are matched
+# Matching is quadratic, so the lines of a change with more lines than this are not matched
 _MAX_COMPARED = 2_000
 _STYLES = {"-": "red", "+": "green", " ": "dim"}
 
@@ -17,7 +17,7 @@ _Change = tuple[str, int, int, int, int]
 
 
 def diff(old: str, new: str) -> Text:
-    """Return the changes from *old* to *new* as lines with a number and a sign, with some context.
+    """Return the changes from *old* to *new*, with some context. Each line has a number and a sign.
 
     The sign is `-` for a line of *old*, `+` for a line of *new*, and a space for an unchanged line.
     """
@@ -50,7 +50,7 @@ def _lines(old: list[str], new: list[str]) -> Iterator[tuple[str, int, str]]:
 
 
 def changes(old: list[str], new: list[str], context: int = CONTEXT) -> Iterator[_Change]:
-    """Yield `SequenceMatcher` operations that cover the changes and *context* items around them."""
+    """Yield `SequenceMatcher` operations for the changes and *context* items around them."""
     shorter = min(len(old), len(new))
     head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
     rest = shorter - head

@@ -1,8 +1,8 @@
-"""What happened, and when: spans in lanes, a table by tool, and a picture that needs no script.
+"""A timeline of what happened: spans in lanes, a table by tool, and a picture without scripts.
 
-A span is a run, a message, a question, a line of a server, or an answer of a model, with its beginning
-and its end. The stores that have them make the spans when somebody looks: `spans_of_runs`,
-`spans_of_session`, `spans_of_conversation`.
+A span is a run, a message, a question, a line of a server's log, or a model's answer, with its
+start and its end. Spans are made on demand from the stores of these things, by `spans_of_runs`,
+`spans_of_session` and `spans_of_conversation`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -62,9 +62,9 @@ TIMELINE_KEYS = (
 )
 """The keys of a span in a filter."""
 _FIRST = (MODEL, RUNS, QUESTIONS)
-# Spans in the text and in the table behind the picture
+# The number of spans in the text, and in the table behind the picture
 _LONGEST, _LISTED = 10, 500
-# Spans that the picture has
+# The number of spans in the picture
 _DRAWN = 2_000
 _GOLDEN = 0.618_033_988_75
 # Characters of a name and a text
@@ -73,7 +73,7 @@ _NAME, _TEXT = 60, 200
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that happened, from its beginning to its end.
+    """Something that happened, from its start to its end.
 
     Examples:
         >>> from toolbench import history, run_tool, tool
@@ -112,17 +112,17 @@ class Span:
 
     @property
     def seconds(self) -> float:
-        """The seconds of work, without those of waiting for the user."""
+        """The duration in seconds, without the time spent waiting for the user."""
         return max(0.0, self.end - self.start - self.waited)
 
     @property
     def time(self) -> str:
-        """The time of day at which it began."""
+        """The time of day at which the span began."""
         return time_of_day(self.start)
 
     @property
     def ms(self) -> float:
-        """The milliseconds of work."""
+        """The duration in milliseconds, without the time spent waiting for the user."""
         return round(self.seconds * 1000, 1)
 
     @property
@@ -131,21 +131,24 @@ class Span:
         return f"{self.lane} {self.kind} {self.name} {self.state} {self.address} {self.method} {self.text}"
 
     def value(self, key: str) -> object:
-        """Return the value of one of `TIMELINE_KEYS` for a filter; that of `tool` has its address too."""
+        """Return the value of a key of `TIMELINE_KEYS` for a filter.
+
+        For `tool`, the value has both the name and the address.
+        """
         if key == "tool":
             return self.tool, self.address
         return getattr(self, key)
 
     @property
     def address(self) -> str:
-        """The address of its tool, such as `server.tool`; empty without a tool."""
+        """The address of the span's tool, such as `server.tool`; empty if it has no tool."""
         if self.server and self.tool:
             return f"{self.server}.{self.tool}"
         return self.tool
 
     @property
     def description(self) -> str:
-        """The span in one line of words."""
+        """The span in words, on one line."""
         words = [self.name, self.state, self.time]
         if self.end > self.start:
             words.append(time_taken(self.seconds, self.waited))
@@ -154,7 +157,7 @@ class Span:
 
 @dataclass(slots=True)
 class ToolTimes:
-    """The times of the calls of one tool, or of the answers of one model.
+    """The durations of the calls of one tool, or of the answers of one model.
 
     Examples:
         >>> from toolbench import history, run_tool, tool
@@ -197,12 +200,12 @@ class ToolTimes:
 
     @property
     def p50(self) -> float:
-        """The median, in milliseconds."""
+        """The median duration, in milliseconds."""
         return self._within(0.50)
 
     @property
     def p95(self) -> float:
-        """The 95th percentile, in milliseconds."""
+        """The 95th percentile of the durations, in milliseconds."""
         return self._within(0.95)
 
     def _within(self, share: float) -> float:
@@ -214,17 +217,17 @@ _SPAN_COLUMNS = ("time", "lane", "name", "state", "took", "text")
 
 
 class Timeline:
-    """The spans of a session, ordered by their beginnings.
+    """The spans of a session, ordered by their start.
 
-    `%mcp timeline` shows those of this session: runs, questions, answers of models, and the last
-    10,000 messages of each server. `history().timeline()` has the runs and their questions only,
-    with those of earlier sessions that `history().persist(...)` loaded. Calls of a sweep are not
-    runs; those of a server's tool are there as requests. The progress of your own tools is not
-    kept.
+    `%mcp timeline` shows the spans of this session: runs, questions, answers of models, and the
+    last 10,000 messages of each server. `history().timeline()` has only runs and their questions,
+    including those of earlier sessions that `history().persist(...)` has loaded. Calls in a sweep
+    are not runs, but calls of a server's tool appear as requests. The progress of your own tools is
+    not kept.
 
     Attributes:
         spans: The spans, in the order in which they began.
-        filter: The filter that chose them; empty for all.
+        filter: The filter that selected the spans; empty if there was none.
 
     Examples:
         >>> from pathlib import Path
@@ -247,12 +250,12 @@ class Timeline:
         *,
         source: Callable[[], Iterable[Span]] | None = None,
     ) -> None:
-        """Order *spans*.
+        """Make a timeline of *spans*.
 
         Args:
-            spans: The spans; those of *source* if left out.
-            filter: The filter that chose them.
-            source: Returns all spans, with those of later; see `latest`.
+            spans: The spans. By default, those of *source*.
+            filter: The filter that selected the spans.
+            source: A function that returns all spans so far; `latest` calls it again.
         """
         if spans is None and source is not None:
             spans = source()
@@ -266,40 +269,43 @@ class Timeline:
         return len(self.spans)
 
     def lanes(self) -> list[str]:
-        """Return the names of the lanes that have spans, from top to bottom: the model, runs, questions, servers."""
+        """Return the names of the lanes with spans, from top to bottom.
+
+        The model comes first, followed by runs, questions and servers.
+        """
         present = {span.lane for span in self.spans}
         servers = sorted(present.difference(_FIRST), key=_server_first)
         return [lane for lane in (*_FIRST, *servers) if lane in present]
 
     def of(self, filter: str) -> "Timeline":
-        """Return the timeline of the spans that match *filter*; see `toolbench.display.filter`.
+        """Return a timeline of the spans that match *filter*; see `toolbench.display.filter`.
 
         Raises:
-            FilterError: If it has a key that spans do not have.
+            FilterError: If *filter* uses a key that spans do not have.
         """
         only = Filter(filter, TIMELINE_KEYS)
         chosen = [span for span in self.spans if only.matches(span)]
         return Timeline(chosen, f"{self.filter} {filter}".strip(), source=self._source)
 
     def before(self, span: Span, count: int = _LONGEST) -> "Timeline":
-        """Return the last *count* spans that began before *span*, with *span* itself."""
+        """Return a timeline of *span* and the last *count* spans that began before it."""
         earlier = [each for each in self.spans if each.start < span.start]
         return Timeline([*earlier[-count:], span])
 
     def latest(self) -> "Timeline":
-        """Return the timeline with what has happened since; this one if it has no source."""
+        """Return the timeline updated with what has happened since; unchanged without a source."""
         if self._source is None:
             return self
         return Timeline(source=self._source).of(self.filter)
 
     def by_tool(self) -> list[ToolTimes]:
-        """Return the times of each tool and each model, the one with the longest total first.
+        """Return the durations of each tool and model, sorted by total duration, longest first.
 
-        A call of a server's tool is a run and a request: only the run counts, or the request if
-        there was no run, as in a sweep. What has not ended does not count.
+        A call of a server's tool is both a run and a request. Only the run counts, or the request
+        if there was no run, as in a sweep. Spans that have not ended do not count.
         """
         found: dict[tuple[str, str], ToolTimes] = {}
-        # Until when a run of each tool went on
+        # When the last run of each tool ended
         reach: dict[str, float] = {}
         for span in self.spans:
             if span.kind == "run":
@@ -317,12 +323,14 @@ class Timeline:
         return sorted(found.values(), key=lambda row: -sum(row.times))
 
     def longest(self, count: int = _LONGEST) -> list[Span]:
-        """Return the *count* longest spans, the longest first; time of waiting counts too."""
+        """Return the *count* longest spans, longest first. Time spent waiting counts too."""
         lasting = [span for span in self.spans if span.end > span.start]
         return sorted(lasting, key=lambda span: span.start - span.end)[:count]
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return a DataFrame with a row per span; its beginning and end are times, `ms` has no time of waiting.
+        """Return a DataFrame with a row per span.
+
+        `start` and `end` are times. `ms` does not include time spent waiting for the user.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -337,9 +345,10 @@ class Timeline:
         return data_frame_class()(rows, columns=[*columns, "ms"])
 
     def to_svg(self, width: int = 960) -> str:
-        """Return a picture of the timeline, for a page or a file, which reads on light and dark pages.
+        """Return a picture of the timeline for a page or a file, readable on light and dark pages.
 
-        It has at most 2,000 spans: what failed, what waited for the user, and then the longest.
+        It has at most 2,000 spans: first those that failed or waited for the user, then the
+        longest.
 
         Args:
             width: The width in pixels.
@@ -348,7 +357,7 @@ class Timeline:
 
     @property
     def summary(self) -> str:
-        """How many spans there are, and from when to when."""
+        """The number of spans, and the times of the first and the last."""
         if not self.spans:
             return self._nothing
         end = max(span.end for span in self.spans)
@@ -398,7 +407,7 @@ def _local(seconds: float) -> datetime:
 
 
 def _server_first(lane: str) -> tuple[str, bool]:
-    """Return the order of a server's lane: by its server, what we sent before what it sent."""
+    """Return the sort key of a server's lane: by server, sent messages before received ones."""
     server, _, direction = lane.rpartition(" ")
     return server, direction != "sent"
 
@@ -436,15 +445,15 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
 
 # --- the picture ------------------------------------------------------------------------
 
-# Pixels: the names of lanes, the margin on the right, a row, between lanes, the axis, the legend
+# Pixels: names of lanes, right margin, a row, the gap between lanes, the axis, the legend
 _LEFT, _RIGHT, _ROW, _GAP, _AXIS, _FOOT = 132, 12, 14, 8, 24, 26
-# Pixels of a span at least, of a name at least, of a character, and between two times
+# Pixels: narrowest span, narrowest name, a character, the distance between two times
 _NARROW, _NAMED, _LETTER, _TICK = 2, 36, 6, 110
-# Of the picture in a cell: a narrow page shows all of it, a little smaller
+# The width of the picture in a cell; a narrow page scales it down
 _IN_CELL = 840
-# Rows of a lane; what would need more covers others
+# The most rows of a lane; further spans overlap others
 _ROWS = 8
-# Seconds between two times of the axis
+# Seconds between two times on the axis
 _STEPS = (
     *(base * 10**power for power in range(-4, 0) for base in (1, 2, 5)),
     *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
@@ -465,12 +474,12 @@ _WORDS: dict[State, str] = {
 }
 
 
-# A file of its own has no page whose colour it could take; in a page, the rule is for nothing
+# A separate file has no page whose colour it could inherit; in a page, the rule has no effect
 _FILE = "<style>svg:root{color-scheme:light dark;color:CanvasText!important}</style>"
 
 
 class _Picture:
-    """Draws one timeline. Places are pixels, rounded, so that equal timelines give equal pictures."""
+    """Draws one timeline. Positions are rounded pixels, so equal timelines give equal pictures."""
 
     def __init__(self, timeline: Timeline, width: int) -> None:
         self._timeline = timeline
@@ -478,12 +487,12 @@ class _Picture:
         self._spans = _to_draw(timeline.spans)
         self._begin = min((span.start for span in self._spans), default=0.0)
         end = max((span.end for span in self._spans), default=1.0)
-        # Everything at one moment: a millisecond around it
+        # If everything happened at one moment, show a millisecond
         self._seconds = max(end - self._begin, 0.001)
         self._top = _AXIS
         self._shapes: dict[State, list[str]] = {state: [] for state in _LOOKS}
         self._names: list[str] = []
-        # By the key of their run
+        # Waiting times by the key of their run
         self._waits: dict[str, list[Span]] = {}
         for span in self._spans:
             if span.lane == QUESTIONS and span.state == "waiting":
@@ -511,7 +520,7 @@ class _Picture:
         return round(_LEFT + (time - self._begin) / self._seconds * room, 1)
 
     def _draw_lane(self, lane: str) -> None:
-        # Where the last span of each row ends
+        # The position where the last span of each row ends
         ends: list[float] = []
         places: list[tuple[Span, int, float, float]] = []
         for span in self._spans:
@@ -524,7 +533,7 @@ class _Picture:
             if span.end > span.start or not ends:
                 ends[row : row + 1] = [right]
             else:
-                # A moment needs no row of its own
+                # A span without duration needs no separate row
                 row = 0
             top = self._top + row * _ROW
             title = f"<title>{escape(span.description)}</title>"
@@ -532,7 +541,7 @@ class _Picture:
             if lane == RUNS:
                 self._draw_waits(span.key, top)
             places.append((span, top, left, right))
-        # Where the next span of each row begins
+        # The position where the next span of each row begins
         nexts = dict[int, float]()
         for span, top, left, right in reversed(places):
             self._draw_name(span, top, left, right, nexts.get(top, self._width - _RIGHT))
@@ -543,7 +552,7 @@ class _Picture:
         self._top += max(len(ends), 1) * _ROW + _GAP
 
     def _draw_waits(self, run: str, top: int) -> None:
-        """Draw when the run with this key waited for the user, over its shape."""
+        """Draw, over the shape of the run with this key, when it waited for the user."""
         for wait in self._waits.get(run, ()):
             ends = self._x(wait.start), self._x(wait.end)
             self._shapes["waiting"].append(_shape("waiting", *ends, top, ""))
@@ -551,7 +560,7 @@ class _Picture:
     def _draw_name(self, span: Span, top: int, left: float, right: float, limit: float) -> None:
         """Draw the name of *span* in its shape or, if that is too narrow, beside it, up to *limit*."""
         begin, end = left + 4, right - 4
-        # Nobody could read it on the hatching
+        # A name is not readable on the dashes
         if end - begin < _NAMED or span.state == "waiting" or span.key in self._waits:
             begin, end = right + 4, limit - 4
         is_moment = span.end <= span.start and span.state != "failed"
@@ -595,16 +604,16 @@ class _Picture:
 
 
 def _to_draw(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans of a picture, in their order: what failed or waited, and then the longest.
+    """Return the spans to draw, in order: those that failed or waited, then the longest.
 
-    Of moments, those that are drawn are spread over the whole time.
+    The spans without duration that are drawn are spread over the whole time.
     """
     if len(spans) <= _DRAWN:
         return list(spans)
 
     def rank(place: int) -> tuple[bool, float, float]:
         span = spans[place]
-        # Multiples of the golden ratio, without their whole part, spread evenly
+        # The fractional parts of multiples of the golden ratio are spread evenly
         return span.state not in ("failed", "waiting"), span.start - span.end, place * _GOLDEN % 1
 
     return [spans[place] for place in sorted(sorted(range(len(spans)), key=rank)[:_DRAWN])]
@@ -618,7 +627,7 @@ def _look(state: State) -> str:
 
 
 def _shape(state: State, left: float, right: float, top: int, title: str) -> str:
-    """Return the shape of a span; one that waits is a line of dashes, as broad as a row."""
+    """Return the shape of a span. A waiting span is a dashed line as broad as a row."""
     if state == "waiting":
         middle = top + (_ROW - 1) / 2
         return f'<path d="M{left} {middle}H{right}">{title}</path>'
