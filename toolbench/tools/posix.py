@@ -1,4 +1,4 @@
-"""The modules that only POSIX has: each is None elsewhere, so that tools that can do without work there."""
+"""Modules that only POSIX has. Elsewhere each is None, so tools that need none still work."""
 
 try:
     import fcntl as fcntl

@@ -83,7 +83,7 @@ def default_tools(
         finish: The tool that ends the task.
         request_condensation: The tool that asks for a summary of the conversation.
         ask_human: The tool that asks the user.
-        edit_file: The tool that edits files by a draft: the agent's model writes the draft, and
+        edit_file: The tool that edits files from a draft: the agent's model writes it, and
             *llm* applies it.
         llm: The model that applies drafts: anything that `as_model` takes.
         **enable: The switches of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,

@@ -18,4 +18,4 @@ FOR_AGENTS = {
     "edit_file": "EditFile",
     "request_condensation": "CondensationRequest",
 }
-"""The same for tools that work only in a conversation with a model."""
+"""The first part of the class names of the tools that work only in a conversation."""

@@ -64,7 +64,7 @@ class ApplyPatchObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """The changes, file by file; for an error, the text."""
+        """The changes, file by file; the error message if the patch failed."""
         if self.commit is None:
             return super().visualize
         view = Text()
@@ -122,7 +122,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
-        """Return the files that the patch names: calls that change the same file run one after another."""
+        """Return the files that the patch names; calls that change the same file run in turn."""
         files_in = getattr(self.executor, "files_in", None)
         # An executor of another library
         if files_in is None:

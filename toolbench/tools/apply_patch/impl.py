@@ -66,7 +66,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         return [self.root / name for name in names]
 
     def preview(self, patch: str) -> list[str]:
-        """Return the folder, and what *patch* does to each file, in lines for a person."""
+        """Return the folder, and a line for the user about each file that *patch* changes."""
         lines = [f"in the folder {self.root}"]
         try:
             files = parse(patch)

@@ -99,7 +99,7 @@ def _file(line: str, number: int) -> FilePatch | None:
 
 
 def _read(file: FilePatch, line: str, number: int) -> None:
-    """Add *line*, the line *number* of the patch, to the changes of *file*."""
+    """Add *line*, which is line *number* of the patch, to the changes of *file*."""
     if file.kind == "delete":
         if line.strip():
             raise _wrong(number, line, "after '*** Delete File: ' only the next file may follow")
@@ -199,7 +199,7 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
 
 
 def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
-    """Return the index of the line below the first line that equals *heading*, from the index *at* on.
+    """Return the index of the line below *heading*; the search begins at the index *at*.
 
     If no line equals *heading*, the first line that begins with *heading* counts.
     """
@@ -223,7 +223,7 @@ def _find(bare: list[str], old: list[str], at: int, part: Part) -> int | None:
 
 
 def _missing(path: str, bare: list[str], part: Part, at: int) -> RunError:
-    """Return the error for *part*, which does not fit; it names the first line that does not fit."""
+    """Return the error for a *part* that does not fit; its message names the first missing line."""
     old = [line.strip() for line in part.old]
     best, end = 0, at
     for start in range(at, len(bare)):

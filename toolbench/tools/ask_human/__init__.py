@@ -1,4 +1,4 @@
-"""The tool with which a model asks the person."""
+"""The tool with which a model asks the user."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The definition of the tool that asks the person: action, observation, description."""
+"""The definition of the tool that asks the user: action, observation, description."""
 
 from collections.abc import Sequence
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""The executor that asks the person, in the same way as `current_run().ask`."""
+"""The executor that asks the user, in the same way as `current_run().ask`."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from toolbench.tools.ask_human.definition import AskHumanAction, AskHumanObserva
 
 
 class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
-    """The executor that asks the person with a form in the panel, or with `input()` in a cell."""
+    """The executor that asks the user with a form in the panel, or with `input()` in a cell."""
 
     def __call__(self, action: AskHumanAction, conversation: Any = None) -> AskHumanObservation:
-        """Ask the question of *action*, and return the person's answer."""
+        """Ask the question of *action*, and return the user's answer."""
         schema: dict[str, Any] = {"type": "string", "title": "Your answer"}
         if action.choices:
             schema["enum"] = action.choices

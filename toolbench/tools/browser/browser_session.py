@@ -61,7 +61,7 @@ class Session:
         context: BrowserContext,
         proxy: asyncio.Server | None,
     ) -> None:
-        """Make a session for a browser that runs already; `open` starts one."""
+        """Wrap a browser that is already running; use `open` to start a browser."""
         self._proxy = proxy
         self._playwright = playwright
         self._browser = browser
@@ -90,7 +90,7 @@ class Session:
             executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
-            private: Whether it may reach this machine and private networks.
+            private: Whether the browser may reach this machine and private networks.
             resolver: A function that returns the network addresses of a host and port.
 
         Raises:
@@ -133,14 +133,14 @@ class Session:
         return here and self._browser.is_connected()
 
     async def page(self) -> Page:
-        """Return the page that is shown, the newest open page; if there is none, open an empty page."""
+        """Return the page that is shown: the newest open page, or a new empty page."""
         pages = self._context.pages
         if pages:
             return pages[-1]
         return await self._context.new_page()
 
     def why(self, error: Error) -> str:
-        """Return *error* of a step as a sentence: why its host was not reached, if that is known."""
+        """Return the message for a failed step: why its host was refused, or *error* itself."""
         sentence = said(error)
         for host, reason in self._refusals.items():
             if f"//{host}" in sentence or f"//[{host}]" in sentence:
@@ -200,7 +200,7 @@ class Session:
 
 
 def _keep(refusals: dict[str, RunError], host: str, why: RunError) -> None:
-    """Keep *why* a connection to *host* was refused; a page may try as often as it likes."""
+    """Remember *why* a connection to *host* was refused, unless the page had too many refusals."""
     if len(refusals) < _MOST_REFUSALS:
         refusals[host] = why
 
@@ -210,7 +210,7 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return Playwright's message of *error*; of its log, only a line about an element in the way."""
+    """Return Playwright's message for *error*, and its log line about an element in the way."""
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

@@ -22,7 +22,7 @@ from toolbench.wording import human_size
 
 
 def _reference() -> str:
-    """Return the reference of the tool's functions for a model, made from their docstrings."""
+    """Return a reference of the tool's functions, made from their docstrings, for the model."""
     entries = []
     for function in FUNCTIONS.values():
         what, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -113,7 +113,7 @@ class BrowserTool(ToolDefinition[BrowserAction, BrowserObservation]):
         return True
 
     def asks_because(self, action: BrowserAction) -> str:
-        """Return that a file leaves this machine, if one is uploaded; else an empty string."""
+        """Return why the user must be asked, if *action* uploads a file; else an empty string."""
         if not files_in(action.code):
             return ""
         return f"{self.name} sends files of this machine to a page"

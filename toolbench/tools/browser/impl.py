@@ -43,8 +43,9 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
             executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
-            allow_private: Also reach this machine and private networks, for example a page that you
-                develop. This is a risk: a web page may persuade a model to act on private pages.
+            allow_private: Whether the browser may also reach this machine and private networks,
+                such as a page that you develop. The risk: a web page may persuade a model to
+                act on private pages.
             resolver: A function that returns the network addresses of a host and port.
         """
         self._private = allow_private

@@ -21,14 +21,15 @@ async def start_proxy(
 ) -> asyncio.Server:
     """Start a proxy on this machine, for one browser, and return its server.
 
-    All that a page loads comes through it, also after a redirect, from a script or in a new window.
-    It connects to exactly the address that it has checked: a host name cannot lead elsewhere
-    between the check and the connection. When it is closed, the connections that are open end with
-    the browser.
+    Everything that a page loads comes through the proxy, even after a redirect, from a script or
+    in a new window. The proxy connects to the same address that it has checked, so a host name
+    cannot lead elsewhere between the check and the connection. Closing the server leaves open
+    connections open; they end when the browser exits.
 
     Args:
-        refused: A function that gets the host of each connection that is refused, and the
-            reason. Chromium itself connects to hosts too, and some networks do not know these.
+        refused: A function that gets the host of each refused connection, and the reason.
+            Chromium also connects to hosts for its own purposes, and some networks cannot
+            resolve them.
         resolver: A function that returns the network addresses of a host and port.
     """
 
@@ -80,10 +81,10 @@ async def _serve(
 async def _connected(
     host: str, addresses: list[str], port: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return a connection to the first of *addresses*, those of *host*, that answers.
+    """Connect to the first of *addresses*, the addresses of *host*, that answers.
 
     Raises:
-        RunError: If none of them does.
+        RunError: If none of the addresses answers.
     """
     failure: OSError | None = None
     for address in addresses:
@@ -98,7 +99,7 @@ async def _connected(
 
 
 def _without_hops(fields: bytes) -> bytes:
-    """Return *fields*, the header of a request, without what is said to the proxy alone."""
+    """Return the header *fields* of a request without those that only the proxy needs."""
     kept = [
         line
         for line in fields.split(b"\r\n")
@@ -108,7 +109,7 @@ def _without_hops(fields: bytes) -> bytes:
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Write all that comes from *reader* to *writer*, and then end what *writer* sends."""
+    """Copy everything that *reader* receives to *writer*, then end the stream of *writer*."""
     with suppress(OSError):
         while data := await reader.read(_SIZE):
             writer.write(data)

@@ -1,4 +1,4 @@
-"""The tool `edit_file`: a model applies the draft of a part of a file to the file."""
+"""The tool `edit_file`: it edits part of a file from a draft, which another model applies."""
 
 from typing import TYPE_CHECKING
 

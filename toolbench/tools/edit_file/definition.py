@@ -71,7 +71,7 @@ unchanged ...\\n    def new(self):\\n        return 1"}"""
 
 
 class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
-    r"""A tool that edits a part of a file by a draft. Source of the names: OpenHands, `edit_file`.
+    r"""A tool that edits part of a file from a draft. Source of the names: OpenHands, `edit_file`.
 
     Examples:
         >>> from pathlib import Path
@@ -87,7 +87,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
     """
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
-        """Return the file: calls that edit it run one after another, also calls of other editors."""
+        """Return the file, so that calls that edit it run in turn, even calls of other editors."""
         return DeclaredResources((resource_of(action.path),))
 
     @classmethod
@@ -102,13 +102,13 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
 
         Args:
             conv_state: The state with the working directory, for hints about relative paths.
-            llm: The model that applies drafts: any value that `as_model` takes. If the tool belongs
-                to an agent, *llm* can be left out: then the agent's model is used.
+            llm: The model that applies drafts: any value that `as_model` takes. If left out, a
+                tool that belongs to an agent uses the agent's model.
             workspace_root: The only directory that the tool may use. If left out, the tool may use
                 the whole file system.
 
         Raises:
-            ToolbenchError: If *llm* is None: no model was given, and no agent gave its model.
+            ToolbenchError: If *llm* is left out and the tool does not belong to an agent.
         """
         from toolbench.tools.edit_file.impl import (  # noqa: PLC0415 - as in OpenHands
             EditFileExecutor,

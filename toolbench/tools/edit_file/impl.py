@@ -38,10 +38,10 @@ _ANY_CHARACTER = "surrogatepass"
 
 
 class SecretMarks:
-    """The marks for the secrets in one text; each secret has its own mark."""
+    """Marks that stand for the secrets in one string, a different mark for each secret."""
 
     def __init__(self, secrets: Secrets | None, text: str) -> None:
-        """Make a mark for each of *secrets* that occurs in *text*, also in an encoded form."""
+        """Make a mark for each of *secrets* that occurs in *text*, even in an encoded form."""
         self._redactor = NO_SECRETS if secrets is None else secrets.redactor
         data = text.encode(errors=_ANY_CHARACTER)
         spans = self._redactor.spans(data)
@@ -58,7 +58,7 @@ class SecretMarks:
         return self._redactor.text(text)
 
     def taken_out(self, text: str) -> str:
-        """Return *text* with the secrets back in place of their marks.
+        """Return *text* with each mark replaced by its secret.
 
         Raises:
             RunError: If *text* has a mark that does not belong to a known secret.
@@ -139,7 +139,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.edit(target, applied, action))
 
     def _put(self, before: str, action: EditFileAction, conversation: Any) -> str:
-        """Return the new part: the model makes it from *before*, the old part, and from the draft."""
+        """Return the new part, which the model makes from the old part *before* and the draft."""
         provider = self._model.provider
         marks = SecretMarks(secrets_of(conversation), before)
         text = (

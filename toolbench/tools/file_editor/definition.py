@@ -124,7 +124,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
-        """Return the file: calls that use it run one after another, also calls of other editors.
+        """Return the file, so that calls that use it run in turn, even calls of other editors.
 
         Source: OpenHands SDK, `FileEditorTool`.
         """

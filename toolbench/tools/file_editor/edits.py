@@ -1,4 +1,4 @@
-"""Change a text: replace a part that occurs once, or insert lines."""
+"""Change the text of a file: replace a part that occurs once, or insert lines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _MAX_NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A text after a change, the offsets and the line of its new part, and a note for the model."""
+    """A changed text, the offsets and line number of its new part, and a note for the model."""
 
     text: str
     start: int
@@ -36,8 +36,8 @@ class Change:
 def replacement(file: TextFile, old: str, new: str) -> Change:
     """Return the change of *file* in which *new* replaces *old*; *old* must occur exactly once.
 
-    *new* gets the line ends of the file. If *old* does not occur, *old* without the white space at
-    its ends is searched and replaced. Then the change has a note.
+    *new* gets the line ends of the file. If *old* does not occur, the function looks for *old*
+    without the white space around it. The change then has a note about this.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
@@ -85,7 +85,7 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield each text that a model may mean by *old*, with a note for the model; the likeliest first."""
+    """Yield the strings that a model may mean by *old*, likeliest first, with a note on each."""
     bare = old.strip()
     for text, note in (
         (old, ""),

@@ -12,7 +12,7 @@ _STEP = 64 * 1024
 
 
 class Lines(NamedTuple):
-    """Some lines of a file: its text, their offsets in it, and the file's line count."""
+    """A range of lines in a file: the file's whole text and line count, and the range's offsets."""
 
     text: str
     start: int

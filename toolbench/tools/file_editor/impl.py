@@ -30,18 +30,18 @@ from toolbench.wording import counted
 DEPTH = 10
 """The number of edits of one file that can be undone."""
 MAX_BYTES = 64 * 1024 * 1024
-"""The most bytes that are kept of all files together; the oldest edits are dropped first."""
+"""The limit, in bytes, for the old contents of all files; the oldest edits are dropped first."""
 MAX_ENTRIES = 1_000
-"""The highest number of listed entries."""
+"""The most entries that the view of a directory lists."""
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file: the content before the edit, and the stamps before and after it.
+    """One edit of a file: the content before it, and the file's stamps before and after it.
 
-    The content and the stamp before the edit are `None` if the file did not exist. The stamp after
-    the edit is `left`.
+    A stamp shows whether the file has changed. The content and the stamp before the edit are
+    `None` if the file did not exist. The stamp after the edit is `left`.
     """
 
     path: Path
@@ -148,7 +148,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Undo the last edit of the file at *path*, but only if it was made with the same *asked_by*."""
+        """Undo the last edit of the file at *path*, if it was made with the key *asked_by*."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._result_of(undo, partial(self._undo, undo, asked_by))
 

@@ -96,10 +96,10 @@ def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
     The bytes are written to a new file in the same directory, with the same owner, group, mode and
     attributes. Then the new file is renamed, so a reader sees either the old or the new file. If
     the file has several names, or this user cannot copy the owner, the file is written in place.
-    Then a reader may see an incomplete file, and so does everybody if this process is killed.
+    Then a reader may see an incomplete file, which stays incomplete if this process is killed.
 
     Args:
-        entry: The file. Directories that are missing are made.
+        entry: The file. Missing directories are created.
         data: The new content.
         expected: The stamp that the file had when it was read; `None` if there must be no file.
 
@@ -235,7 +235,7 @@ def check_size(data: bytes) -> None:
 
 
 def make_folders(entry: Entry) -> None:
-    """Make the missing directories of *entry*; they stay even if the file cannot be written then."""
+    """Create the missing directories of *entry*; they stay even if the file cannot be written."""
     entry.path.parent.mkdir(parents=True, exist_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""The place of a file: its path without links, found for a path that a model sent."""
+"""Where a file is: its path with all links resolved, found from a path that a model sent."""
 
 import os
 import secrets
@@ -16,7 +16,7 @@ class OutsideError(Exception):
 
 
 class Entry:
-    """A path without links. The file there need not exist."""
+    """A path with all links resolved. The file there need not exist."""
 
     def __init__(self, path: Path, raw_path: Path) -> None:
         """Make an entry.
@@ -75,5 +75,5 @@ class Entry:
         return info is not None and stat.S_ISDIR(info.st_mode)
 
     def beside(self) -> Path:
-        """Return a path in the same directory with a new, hidden, short name that no file has."""
+        """Return a new path in the same directory, with a short, hidden name that no file has."""
         return self.path.with_name(f".toolbench-{secrets.token_hex(8)}")

@@ -24,9 +24,9 @@ _looking_up = Lock()
 
 @contextmanager
 def file_locks(*paths: Path) -> Iterator[None]:
-    """In the `with` block, lock the files at *paths*: no other edit comes between a read and a write.
+    """Lock the files at *paths* in the `with` block, so that no other edit comes in between.
 
-    Follow links in *paths* before the call. `flock` keeps out other processes that use this
+    Resolve links in *paths* before the call. `flock` keeps out other processes that use this
     function, even if they use another name of the same file. If a file cannot be locked by `flock`
     (for example, it does not exist yet, or its file system or platform has no locks), only other
     threads of this process are kept out. For programs that take no lock, see

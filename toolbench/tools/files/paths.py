@@ -77,7 +77,7 @@ class Places:
         self.root = None if root is None else Path(os.path.realpath(root))
 
     def absolute(self, path: str) -> Path:
-        """Return *path*, a text that must be an absolute path, as a `Path`.
+        """Return the string *path*, which must be an absolute path, as a `Path`.
 
         Raises:
             RunError: If *path* is relative, or cannot be a path.

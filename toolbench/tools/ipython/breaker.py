@@ -1,4 +1,4 @@
-"""Stop a cell that runs, from another thread, by a KeyboardInterrupt."""
+"""Stop a running cell from another thread with a KeyboardInterrupt."""
 
 import signal
 import threading
@@ -27,7 +27,7 @@ class Breaker(Interruptible):
 
     @contextmanager
     def breakable(self, timeout: float | None) -> Iterator[None]:
-        """In the `with` block, `break_off` can stop the code of the block.
+        """Let `break_off` stop the code in the `with` block.
 
         The code is also stopped after *timeout* seconds, unless *timeout* is None.
         """

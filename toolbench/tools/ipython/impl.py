@@ -45,7 +45,7 @@ class FreshShell:
     """An IPython shell with its own namespace and no history."""
 
     def __init__(self) -> None:
-        """Make the shell. If the process has no IPython shell yet, this one becomes the process's shell."""
+        """Make the shell, and register it as the process's IPython shell if there is none yet."""
         config = Config(HistoryManager={"enabled": False}, colors="nocolor")
         self._is_the_one = not InteractiveShell.initialized()
         make = InteractiveShell.instance if self._is_the_one else InteractiveShell
@@ -66,7 +66,7 @@ class FreshShell:
 
 
 class Captured:
-    """A sink that keeps the output of a cell, in order: printed texts and displayed mime bundles."""
+    """A sink that keeps a cell's output in order: printed text and displayed MIME bundles."""
 
     def __init__(self) -> None:
         """Make an empty output."""
@@ -74,7 +74,7 @@ class Captured:
         self._lock = Lock()
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text*, which was printed to *stream*; the texts of both streams are joined for the model."""
+        """Add *text*, which was printed to *stream*; the model sees both streams as one."""
         data = text.encode("utf-8", "replace")
         with self._lock:
             if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
@@ -84,7 +84,7 @@ class Captured:
                 last.write(data)
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add the mime bundle *data*; an earlier bundle with the same *name* is kept too."""
+        """Add the MIME bundle *data*; an earlier bundle with the same *name* stays."""
         with self._lock:
             self.parts.append(data)
 
@@ -141,7 +141,7 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
     def _run(
         self, shell: Any, action: IPythonAction, name: str, output: Any
     ) -> tuple[BaseException | None, str]:
-        """Run the cell; return its error, and a text about the error (None and empty if it succeeds)."""
+        """Run the cell; return its error and a message about it, or None and an empty string."""
         try:
             with self._breaker.breakable(action.timeout):
                 value = run_cell(shell, action.code, name, self._wait)
@@ -191,11 +191,11 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
         return self._fresh.shell
 
     def interrupt(self) -> None:
-        """Raise KeyboardInterrupt in the cell that runs."""
+        """Raise KeyboardInterrupt in the running cell."""
         self._breaker.break_off()
 
     def close(self) -> None:
-        """Delete the fresh namespace, if there is one; the namespace of the notebook is not changed."""
+        """Delete the fresh namespace, if there is one; leave the notebook's namespace alone."""
         self._breaker.break_off()
         with self._busy:
             self._loop.close()
@@ -216,7 +216,7 @@ def _new_name(numbers: Iterator[int]) -> str:
 
 
 def _forget(names: Iterable[str]) -> None:
-    """Remove the source lines of the cells *names*, for which no traceback is needed any more."""
+    """Remove the source lines of the cells *names*; no traceback needs them any more."""
     for name in names:
         linecache.cache.pop(name, None)
 
@@ -301,7 +301,7 @@ def _explain(error: BaseException, name: str) -> str:
 
 
 def _contents(parts: Iterable[Part]) -> list[Content]:
-    """Return *parts* as content: adjacent texts become one block, each image a block of its own."""
+    """Return *parts* as content: one block for adjacent strings, and one for each image."""
     blocks: list[Content] = []
     for part in parts:
         image = None if isinstance(part, HeadAndTail) else _image(part)
@@ -332,10 +332,10 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 
 
 def _text(bundle: Mapping[str, Any]) -> str:
-    """Return the plain text of *bundle*, a mime bundle.
+    """Return the plain text of the MIME *bundle*.
 
-    If there is no plain text, or only a repr (`<... object>`), return another text of *bundle*,
-    such as its HTML, if there is one.
+    If the plain text is missing, or only a repr (`<... object>`), return a richer string if
+    *bundle* has one, such as its HTML.
     """
     plain = str(bundle.get("text/plain", ""))
     if plain and not (plain.startswith("<") and plain.endswith(" object>")):

@@ -1,6 +1,6 @@
 """Match paths with glob patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`.
 
-ripgrep has globs too, but a file that one of them names is found although a .gitignore excludes it.
+ripgrep's own globs are not used, because they also find files that a .gitignore excludes.
 """
 
 import os
@@ -33,7 +33,7 @@ class Glob:
     """
 
     def __init__(self, pattern: str) -> None:
-        """Compile *pattern*; an empty one matches all files that are not hidden.
+        """Compile *pattern*; an empty pattern matches all files that are not hidden.
 
         Raises:
             RunError: If the pattern is not well formed.
@@ -47,12 +47,12 @@ class Glob:
         if not pattern or pattern.endswith("/"):
             pattern += "**"
         self.depth: int | None = None
-        """The number of names in the longest path that can match; None if there is no such number."""
+        """The most names that a matching path can have; None if there is no limit."""
         if "**" not in pattern:
             self.depth = pattern.count("/") + 1
         name = pattern.rpartition("/")[2]
         self.name: str | None = None
-        """A glob for ripgrep that the name of each matching file matches; None for no such glob."""
+        """A ripgrep glob that the name of every matching file matches; None if there is none."""
         if _SIMPLE.fullmatch(name) and "**" not in name:
             self.name = name
         self._regex = _compiled(pattern)

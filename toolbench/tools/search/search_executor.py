@@ -1,4 +1,4 @@
-"""Search a directory with ripgrep; where it is not installed, by a plain walk."""
+"""Search a directory with ripgrep or, if it is not installed, by walking the directory tree."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from toolbench.wording import counted
 MOST_FILES = 100
 """The most files that a search returns."""
 MOST_SECONDS = 60.0
-"""The longest time of one search."""
+"""The time limit of one search, in seconds."""
 _OPTIONS = (
     "--no-config",
     "--null",
@@ -53,24 +53,24 @@ class Found(NamedTuple):
     """The result of a search."""
 
     files: list[str]
-    """The paths of the files, those changed last first; one more than `MOST_FILES` if there are more."""
+    """The paths, most recently changed first: at most `MOST_FILES`, plus one if there are more."""
     remarks: list[str]
-    """What a model has to know about other files, each in brackets."""
+    """What a model has to know about files that were not searched, each remark in brackets."""
 
 
 def find_ripgrep() -> str | None:
-    """Return the path of ripgrep: beside this Python, or else on the PATH; None if there is none."""
+    """Return the path of ripgrep, next to this Python or on the PATH; None if there is none."""
     return which("rg", path=str(Path(sys.executable).parent)) or which("rg")
 
 
 class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
-    """The base class of the executors of glob and grep; any number of calls can run at the same time."""
+    """The base class of the executors of glob and grep; calls can run at the same time."""
 
     def __init__(self, conv_state: Any = None, *, working_dir: str | Path | None = None) -> None:
         """Make an executor; *working_dir* is the directory for calls without a path.
 
-        If *working_dir* is None, it is the working directory of *conv_state*; if both are None, the
-        current directory.
+        If *working_dir* is None, the working directory of *conv_state* is used; if both are None,
+        the current directory.
         """
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -90,7 +90,9 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
                 process.kill()
 
     def place(self, path: str | None) -> Path:
-        """Return the absolute path of *path* without links; of the working directory if *path* is None.
+        """Return the absolute path of *path*, or of the working directory if *path* is None.
+
+        Links are resolved.
 
         Raises:
             RunError: If *path* does not exist.
@@ -157,7 +159,7 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         return Found(_newest(base, files), remarks)
 
     def _run(self, begun: int, base: Path, *words: str) -> tuple[list[str], list[str]]:
-        """Return the paths that ripgrep, as *words*, prints, relative to *base*, and its messages."""
+        """Run ripgrep as the command line *words* in *base*; return its paths and messages."""
         with self._lock:
             if self._interrupts != begun:
                 raise _interrupted()
@@ -192,7 +194,7 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         return [path.removeprefix("./") for path in os.fsdecode(output).split("\0")[:-1]], messages
 
     def _by_walking(self, begun: int, base: Path, glob: Glob, line: str | None) -> Found:
-        """Return what `find` returns, without ripgrep: no rule of a .gitignore counts."""
+        """Do the same as `find` without ripgrep; .gitignore files are not read."""
         end = monotonic() + MOST_SECONDS
         try:
             regex = re.compile(line or "", re.IGNORECASE)
@@ -229,7 +231,7 @@ def resolved(path: Path) -> Path:
 
 
 def report(found: Found, none: str, more: str) -> str:
-    """Return the text for a model: a path on each line, or *none*; *more* if there are more; remarks."""
+    """Return the result for a model: a path per line, or *none*; then *more*, if cut; remarks."""
     lines = [readable(file) for file in found.files[:MOST_FILES]] or [none]
     if len(found.files) > MOST_FILES:
         lines.append(more)
@@ -248,7 +250,7 @@ def _options_in(base: Path, glob: Glob) -> list[str]:
 
 
 def _wanted(glob: Glob, line: str | None) -> list[str]:
-    """Return ripgrep's options for the files that *glob* may match, and for *line*."""
+    """Return ripgrep's options to select files by *glob* and by the regular expression *line*."""
     words = []
     if glob.name is not None:
         # Unlike --glob, a type brings back no ignored file
@@ -259,7 +261,7 @@ def _wanted(glob: Glob, line: str | None) -> list[str]:
 
 
 def _newest(base: Path, files: list[str]) -> list[str]:
-    """Return the absolute paths of the *files* changed last, one more than `MOST_FILES` at most."""
+    """Return the absolute paths of the newest *files*, at most one more than `MOST_FILES`."""
     times = []
     for file in files:
         path = os.path.join(base, file)  # noqa: PTH118 - keeps every byte
@@ -314,7 +316,7 @@ def _of_ignored(ignored: set[str]) -> list[str]:
 
 
 def _refused(words: tuple[str, ...], errors: list[str]) -> RunError:
-    """Return the error for what ripgrep says, usually about the regular expression."""
+    """Return the error for ripgrep's messages, which are usually about the regular expression."""
     reasons = [line.removeprefix("error: ") for line in errors if line.startswith("error: ")]
     if reasons and reasons[0].endswith("not supported"):
         # PCRE2 has it, and says last what else is wrong

@@ -64,4 +64,4 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
     @classmethod
     @abstractmethod
     def _new_executor(cls, conv_state: Any, working_dir: str | Path | None) -> Any:
-        """Return an executor with an attribute `working_dir`, the directory for calls without a path."""
+        """Return an executor whose `working_dir` is the directory for calls without a path."""

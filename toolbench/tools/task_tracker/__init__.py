@@ -1,4 +1,4 @@
-"""The task tracker: a tool that keeps a list of tasks with their statuses, in a file or in memory."""
+"""The task tracker: a tool that keeps a list of tasks and their statuses."""
 
 from typing import TYPE_CHECKING
 

@@ -88,7 +88,7 @@ def summary(tasks: Sequence[TaskItem]) -> str:
 
 
 def checklist(tasks: Sequence[TaskItem]) -> Text:
-    """Return *tasks* for people: a line for each task, and its notes below."""
+    """Return *tasks* for display: a line for each task, and its notes below."""
     view = Text()
     for number, task in enumerate(tasks, 1):
         view.append(f"{_ICONS[task.status]} {number}. ").append(f"{task.title}\n")
@@ -134,7 +134,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     """
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
-        """Return the task list as a resource: calls that use the same list run one after another."""
+        """Return the task list as a resource, so that calls that use the same list run in turn."""
         file = getattr(self.executor, "file", None)
         name = f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
         return DeclaredResources((name,))

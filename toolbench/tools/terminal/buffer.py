@@ -24,15 +24,15 @@ class Excerpt(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """The patterns of bytes that are not a part of an output, such as a mark of the shell."""
+    """Patterns for bytes that do not belong to an output, such as the mark after a command."""
 
     whole: re.Pattern[bytes]
     """The pattern of complete noise."""
     begun: re.Pattern[bytes]
-    """The pattern of noise at the end of some data that may continue in the next data."""
+    """The pattern of noise at the end of a chunk that may continue in the next chunk."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return where noise begins at the end of *data* that may continue in the next data.
+        """Return where incomplete noise begins at the end of *data*.
 
         Return the length of *data* if there is no such noise.
         """
@@ -56,9 +56,9 @@ class HeadAndTail:
         """Make an empty buffer.
 
         Args:
-            file: The file for the whole output. It is made when bytes are dropped from memory, or
-                when `keep_on` is called.
-            half: How many bytes of the beginning are kept in memory, and how many of the end.
+            file: The file for the whole output. It is created when bytes are dropped from
+                memory, or when `keep_on` is called.
+            half: The number of bytes to keep in memory at the beginning, and again at the end.
             noise: A pattern of bytes to leave out.
             secrets: A filter that replaces secrets.
         """
@@ -72,7 +72,7 @@ class HeadAndTail:
         self.saved: Path | None = None
         """The file with the whole output; None if it was not needed."""
         self.loss = ""
-        """A sentence that says why the file could not be written; empty if there was no error."""
+        """The reason why the file could not be written; empty if there was no error."""
         self.total = 0
         """The number of all bytes that were added so far."""
         self.last = b""

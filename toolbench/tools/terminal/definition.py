@@ -87,9 +87,9 @@ class CmdOutputMetadata(BaseModel):
     py_interpreter_path: str | None = None
     """The path of the `python` that the shell would start; None if there is none."""
     prefix: str = ""
-    """A text to show before the output; empty if there is none."""
+    """A string to show before the output; empty if there is none."""
     suffix: str = ""
-    """A text to show after the output; empty if there is none."""
+    """A string to show after the output; empty if there is none."""
 
 
 class TerminalObservation(Observation):
@@ -113,7 +113,7 @@ class TerminalObservation(Observation):
 
     @property
     def text(self) -> str:
-        """The output alone, without the prefix and the suffix that a model gets too."""
+        """The output without the prefix and suffix that the model also sees."""
         return "".join(c.text for c in self.content if isinstance(c, TextContent))
 
     @property
@@ -204,7 +204,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         return DeclaredResources(("terminal:session",))
 
     def preview(self, action: TerminalAction) -> Sequence[str]:
-        """Return the folder in which the shell is."""
+        """Return a line with the current folder of the shell."""
         folder = getattr(self.executor, "folder", None)
         # An executor of another library
         if folder is None:
@@ -231,7 +231,7 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
             **params: Other parameters of `TerminalExecutor`.
 
         Raises:
-            ValueError: If a parameter has a value that is not possible.
+            ValueError: If a parameter has an invalid value.
         """
         from toolbench.tools.terminal.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             TerminalExecutor,

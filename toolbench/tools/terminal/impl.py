@@ -1,4 +1,4 @@
-"""The executor of the terminal: it runs commands, types input, waits, and stops or resets the shell."""
+"""The executor of the terminal: it runs commands, types input, waits, and stops the shell."""
 
 import getpass
 import os
@@ -60,7 +60,7 @@ class ShellSecrets:
         """
 
     def named_in(self, command: str, conversation: Any) -> dict[str, str]:
-        """Return the variables for *command*: each secret whose name is a word of *command*.
+        """Return the secrets that *command* names, to set as variables for it.
 
         Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
 
@@ -123,13 +123,13 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                 returns; 30 if left out.
             full_output_save_dir: The folder for files with outputs that are too long to show.
             shell_path: The bash to run, instead of the first bash on the PATH.
-            username: The user of the shell: only the user of this process is possible.
-            terminal_type: `subprocess`, the only type.
+            username: The user of the shell, which must be the user of this process.
+            terminal_type: The only supported value is `subprocess`.
             secrets: Secrets by name, in addition to the secrets of a call's conversation. A command
                 that names a secret gets the secret as a variable; secrets in outputs are hidden.
 
         Raises:
-            ValueError: If a parameter has a value that is not possible.
+            ValueError: If a parameter has an invalid value.
         """
         _check_of_the_reference(username, terminal_type)
         self.working_dir = str(working_dir or Path.cwd())
@@ -206,7 +206,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Make the call that waits now check immediately whether it has to stop."""
+        """Make the waiting call check immediately whether it has to stop."""
         if (shell := self._shell) is not None:
             shell.look_up()
 
@@ -245,7 +245,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
     def _run(self, call: _Call, note: str) -> TerminalObservation:
         """Check the command of *call*, run it, wait for it, and return the observation.
 
-        *note* is shown before the output; if it is empty, what happened since the last call.
+        *note* is shown before the output. If it is empty, events since the last call are shown.
         """
         command = call.action.command
         if "\0" in command:
@@ -327,7 +327,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
             shell: The shell; its output is taken, so the next call does not get the same output.
             pause: The reason why the wait ended.
             waited: The time limit of the call, in seconds.
-            prefix: A text to show before the output.
+            prefix: A string to show before the output.
         """
         look = shell.look()
         code, place, where = self._outcome(look, shell)
@@ -352,7 +352,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         )
 
     def _outcome(self, look: Look, shell: PtyShell) -> tuple[int, Ended, str]:
-        """Return the exit code, the state after the last command, and the next command's directory."""
+        """Return the exit code, the shell's state after the command, and the next directory."""
         if look.exit_code is not None:
             return look.exit_code, shell.place, self.working_dir
         if look.ended is not None:
@@ -472,7 +472,7 @@ def _check_wanted(call: _Call) -> None:
 def _encoded(text: str) -> bytes:
     """Return *text* as bytes.
 
-    In a file name, Python writes a byte that is not UTF-8 as a surrogate. It becomes a byte again.
+    A byte of a file name that is not UTF-8 is a surrogate in Python; it becomes a byte again.
 
     Raises:
         RunError: If *text* has a surrogate that stands for no byte.
@@ -486,7 +486,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _stop(shell: PtyShell) -> Pause:
-    """Stop the command in *shell*: by C-c, then by killing the program, then by killing the shell."""
+    """Stop the command in *shell*: try C-c, then kill the program, then kill the shell."""
     ways = (
         lambda: shell.press(INTERRUPT),
         shell.ask_again,

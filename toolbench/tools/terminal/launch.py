@@ -16,8 +16,8 @@ import psutil
 
 from toolbench.tools.posix import fcntl, termios
 
-# Descriptors in the shell. They are below `ulimit -n 64`, and bash takes others from 10 and from 63.
-# The one to which it writes records of ended commands
+# File descriptors in the shell. They are below 64, so that `ulimit -n 64` is enough, and they avoid
+# those that bash itself uses, from 10 and from 63 on. The first one gets records of ended commands:
 RECORDS = 54
 # The terminal, even if stdout is redirected
 SCREEN = 55
@@ -57,7 +57,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Launched:
-    """A shell that runs, with this process's ends of the pipes and of the terminal."""
+    """A running shell, with this process's ends of the pipes and of the terminal."""
 
     process: "subprocess.Popen[bytes]"
     commands: int
@@ -65,9 +65,9 @@ class Launched:
     records: int
     """The descriptor from which records of ended commands are read."""
     screen: int
-    """The descriptor from which the programs' output is read, and to which typed input is written."""
+    """The descriptor to read the programs' output from, and to write typed input to."""
     keyboard: int
-    """The descriptor of the programs' end: to set modes, discard typed input, and write marks."""
+    """The programs' end of the terminal: to set modes, discard typed input, and write marks."""
 
 
 def launch(working_dir: str, env: Mapping[str, str], bash: str) -> Launched:
@@ -108,7 +108,7 @@ def launch(working_dir: str, env: Mapping[str, str], bash: str) -> Launched:
 
 @cache
 def _default_hang_up() -> tuple[str, ...]:
-    """Return a command prefix with which the signal SIGHUP ends the command, as it does in a terminal.
+    """Return a command prefix that makes SIGHUP end the command again, as it does in a terminal.
 
     A Jupyter that was started with `nohup` ignores this signal, and so does every process that it
     starts. The prefix is empty if `env` cannot reset a signal; this is tested once.
@@ -124,7 +124,7 @@ def _default_hang_up() -> tuple[str, ...]:
 
 
 def _moved(descriptor: int) -> int:
-    """Return a copy of *descriptor* with a number above all numbers that the shell uses."""
+    """Return a copy of *descriptor* with a number above those that the shell uses."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _CLEAR_OF_THOSE)
     except OSError as error:
@@ -135,7 +135,7 @@ def _moved(descriptor: int) -> int:
 
 
 def _closing_with(stack: ExitStack, *descriptors: int) -> tuple[int, ...]:
-    """Make *stack* close *descriptors* later, and return them."""
+    """Let *stack* close *descriptors* later, and return them."""
     for descriptor in descriptors:
         stack.callback(os.close, descriptor)
     return descriptors

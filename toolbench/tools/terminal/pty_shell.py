@@ -55,9 +55,10 @@ class Look(NamedTuple):
 
 
 class PtyShell:
-    """A bash on a pseudo-terminal. A thread reads all its output immediately, also between commands.
+    """A bash on a pseudo-terminal. A thread reads its output at once, even between commands.
 
-    Another thread writes the marks: while a job writes without end, a mark has to wait for its turn.
+    Another thread writes the marks that end a command's output, because writing a mark blocks while
+    a job writes without pause.
     """
 
     def __init__(
@@ -78,11 +79,11 @@ class PtyShell:
             OSError: If the shell cannot be started.
         """
         self.ended: shell_protocol.Ended | None = None
-        """The end of the newest command; None while the command runs."""
+        """The record of how the newest command ended; None while it runs."""
         self.exit_code: int | None = None
         """The exit code of the shell itself; None while the shell runs."""
         self.place = shell_protocol.Ended(0, working_dir, "", -1)
-        """The end of the newest command that has ended, and the state of the shell after that command."""
+        """The record of the last command that ended, with the state of the shell after it."""
         self.output = HeadAndTail()
         self._news = Condition()
         self._records = shell_protocol.Records()
@@ -130,7 +131,7 @@ class PtyShell:
 
     @property
     def foreground(self) -> int:
-        """The process group that gets typed keys; if no program runs, the group of the shell itself."""
+        """The process group that gets typed keys; the shell's own group if no program runs."""
         try:
             return os.tcgetpgrp(self._launched.screen)
         except OSError:
@@ -150,7 +151,7 @@ class PtyShell:
         output: HeadAndTail,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Run *command*, and wait until it has begun. The command before it must have ended.
+        """Run *command*, and wait until it has begun. The previous command must have ended.
 
         Args:
             command: The command.
@@ -171,7 +172,7 @@ class PtyShell:
                 self._news.wait(end - monotonic())
 
     def _expect(self, output: HeadAndTail) -> None:
-        """Make a new token for the next command's report; all output goes to *output* from now on."""
+        """Make a new token for the next command's report, and send all output to *output* now."""
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._begun, self._record = False, None
@@ -180,9 +181,9 @@ class PtyShell:
             self.output, self._total_at_input = output, output.total
 
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
-        """Make sure that a C-c that was typed earlier does not interrupt the next command.
+        """Make sure that a C-c typed earlier does not interrupt the next command.
 
-        A C-c may reach the shell after the end of its command. So ask the shell for a report, a few
+        A C-c may reach the shell after its command has ended. So ask the shell for reports, a few
         times if necessary: the C-c then interrupts only a report. Output of jobs goes to *output*.
         """
         for _ in range(_TRIES):
@@ -216,7 +217,7 @@ class PtyShell:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the command has not ended although no program runs: the command may be a builtin."""
+        """Whether the command still runs although no program does: it may be a builtin."""
         return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:
@@ -229,7 +230,7 @@ class PtyShell:
             return
 
     def press(self, data: bytes, *, patience: float = 2.0) -> bool:
-        """Type *data*; return False if the terminal does not accept all of it within *patience* seconds."""
+        """Type *data*; return False if the terminal does not accept it all in *patience* s."""
         screen = self._launched.screen
         end = monotonic() + patience
         self._interrupted |= INTERRUPT in data
@@ -309,7 +310,7 @@ class PtyShell:
     # --- reading the output -----------------------------------------------------------
 
     def _keep(self) -> None:
-        """Wait until the shell has ended. It ends with this process, even if this process is killed."""
+        """Wait until the shell ends; a guard ends the shell if this process is killed."""
         process = self._launched.process
         try:
             # The first command need not wait for the process of the guard
@@ -357,10 +358,10 @@ class PtyShell:
         return bool(data)
 
     def _check(self) -> None:
-        """Notice whether the command has begun, and whether it has ended.
+        """Check whether the command has begun, and whether it has ended.
 
-        A command has ended when its record has arrived, and then its mark: we write the mark on the
-        screen after the record, so all output of the command is before it.
+        A command has ended when its record and then its mark have arrived. The mark is written to
+        the screen after the record arrives, so all output of the command comes before the mark.
         """
         if not self._begun and self._records.begun(self._token):
             self._begun = True
@@ -382,7 +383,7 @@ class PtyShell:
                 os.write(self._launched.keyboard, mark)
 
     def _bury(self) -> None:
-        """Read the last output of the shell, which has ended, and set `exit_code`."""
+        """Read the last output of the ended shell, and set `exit_code`."""
         if not self._closing:
             end_session(self.pid)
         while ready(self._launched.screen, selectors.EVENT_READ, _LAST_WORDS):
@@ -418,7 +419,7 @@ def close_all(*descriptors: int) -> None:
 
 
 def selector() -> selectors.BaseSelector:
-    """Return a new selector. On Linux the selector works even if no descriptor is free."""
+    """Return a new selector, which on Linux works even if no descriptor is free."""
     if sys.platform == "linux":
         return selectors.PollSelector()
     # poll() of macOS does not work with terminals

@@ -1,4 +1,4 @@
-"""Turn raw terminal output into the text that a person would see on the screen."""
+"""Turn raw terminal output into the text that a user would see on the screen."""
 
 import re
 
@@ -27,9 +27,9 @@ _MOVE = re.compile(r"([\r\b\x18])")
 
 
 def clean(raw: bytes) -> str:
-    """Return *raw* as text without escape sequences; of a line that was overwritten, the last state.
+    """Return *raw* as text without escape sequences; an overwritten line has its last state.
 
-    Bytes that are not UTF-8 become U+FFFD; control characters, also NUL, are removed.
+    Bytes that are not UTF-8 become U+FFFD; control characters, even NUL, are removed.
     """
     text = MARK.whole.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
     text = text.replace(_ERASE, "")

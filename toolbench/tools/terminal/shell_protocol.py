@@ -1,13 +1,13 @@
-"""The texts that are sent to the shell to run a command, and the records that the shell sends back.
+"""The code that makes the shell run a command, and the records that the shell sends back.
 
 Commands are sent through a pipe, so typed input can never run as a command. At the end of each
 command, the shell writes a record to another pipe.
 
-A command can change all builtins, prompts and traps of the shell. So the shell writes by `((...))`,
-which is no builtin: what stands in it is no arithmetic, and bash prints it in its complaint. Between
-two commands the shell's stdout and stderr are /dev/null: prompts, the output of PROMPT_COMMAND and
-what `set -v` shows of these texts go there. The DEBUG and ERR traps are removed after each command,
-and set again at the beginning of the next.
+A command can redefine builtins, prompts and traps, so the shell writes records without a builtin.
+It evaluates `((...))` with the record inside. That is not valid arithmetic, so bash prints the
+record in its error message. Between two commands the shell's stdout and stderr are /dev/null. This
+hides prompts, the output of PROMPT_COMMAND, and what `set -v` shows of this code. The DEBUG and ERR
+traps are removed after each command, and set again at the beginning of the next.
 """
 
 import os
@@ -29,9 +29,9 @@ _RUN = (
     f" {SCREEN}>&- {RECORDS}>&- {STDOUT}>&- {STDERR}>&-; {{state}}; {{keep}}; }}}}"
     f" >&{STDOUT} 2>&{STDERR}\n"
 )
-# Keep the streams, which the command may have changed by `exec`, and the traps. Tell of jobs that
-# have ended, as bash does before a prompt; the first `jobs` is for those that have begun. The DEBUG
-# trap is the last to be set again: it would run for the other.
+# Save the streams, which the command may have changed with `exec`, and the traps. Report jobs that
+# have ended, as bash does before a prompt; the first `jobs` discards those that have begun. The
+# DEBUG trap is set again last, because it would run while the ERR trap is set.
 _KEEP = (
     f"{{{{ \\exec {STDOUT}>&50 {STDERR}>&51; \\builtin jobs -nr; \\builtin jobs -n >&51; "
     f"\\builtin trap -p ERR DEBUG >&{RECORDS}; \\builtin trap - DEBUG ERR; {{traps}}; }}}}"
@@ -60,7 +60,7 @@ class Ended:
 
 
 def run(command: str, token: str, variables: Mapping[str, str], traps: str = "") -> str:
-    """Return the text that makes the shell run *command*, which may have many lines.
+    """Return the code that makes the shell run *command*, which may have many lines.
 
     Args:
         command: The command.
@@ -83,7 +83,7 @@ def _quoted(text: str) -> str:
 
 
 def _written(token: str, part: str) -> str:
-    """Return the text that makes the shell write *part* of the record with *token*."""
+    """Return the code that makes the shell write *part* of the record with *token*."""
     if part == _STATE:
         # A directory may have any name, so the token is also its end
         part += f"/{token}"
@@ -91,7 +91,7 @@ def _written(token: str, part: str) -> str:
 
 
 def report(token: str) -> str:
-    """Return the text that makes the shell write the record of the last command's end, with *token*."""
+    """Return the code that makes the shell report the end of the last command, with *token*."""
     return _REPORT.format(state=_written(token, _STATE), over=_written(token, _OVER))
 
 
@@ -118,8 +118,8 @@ class Records:
     def take(self, token: str) -> Ended | None:
         """Return the record with *token* if it is complete, and drop all data so far.
 
-        If there is no such record, return None and drop nothing. A C-c may cut a record, and it is
-        written twice; the first state has the exit code of the command.
+        If there is no such record, return None and drop nothing. A C-c may cut a record short, so
+        the shell writes the state twice; the first copy has the exit code of the command.
         """
         key = f"/{token}".encode()
         # Before another part of a record, the token is not the end of a directory
@@ -138,7 +138,7 @@ class Records:
         return Ended(int(code), os.fsdecode(directory), python, int(job or -1), traps)
 
     def _before(self, end: int, states: Sequence[re.Match[bytes]]) -> str:
-        """Return the whole lines before *end* that follow the complaint about a state."""
+        """Return the complete lines between bash's error message about a state and *end*."""
         starts = [state.end() for state in states if state.end() <= end]
         _, _, text = self._data[max(starts, default=end) : end].partition(b"\n")
         return os.fsdecode(text[: text.rfind(b"\n") + 1])

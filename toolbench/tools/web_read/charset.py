@@ -1,4 +1,4 @@
-"""Decode the bytes of a page. The bytes, the server or the page itself tell the encoding."""
+"""Decode a page. Its byte order mark, its server or the page itself declares the encoding."""
 
 import codecs
 import re

@@ -61,8 +61,8 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
 
         Args:
             timeout: The time limit for a page with all its redirects, in seconds.
-            allow_private: Also read pages from this machine and private networks. This is a risk: a
-                web page may persuade a model to read private pages.
+            allow_private: Whether pages on this machine and private networks may be read too.
+                The risk: a web page may persuade a model to read private pages.
             resolver: A function that returns the network addresses of a host and port.
         """
         self._timeout = timeout
