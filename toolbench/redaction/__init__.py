@@ -1,4 +1,4 @@
-"""Secrets: how they are found by their names and places, found again in other strings, and hidden."""
+"""Find secrets by their names and places, find them again in other strings, and hide them."""
 
 import re
 from typing import Any
@@ -8,8 +8,7 @@ from toolbench.values import mapped
 MARK = "<secret-hidden>"
 """The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
 
-The mark is plain ASCII, so every encoding keeps it and it can be searched for. People do not type
-it.
+Every encoding keeps the mark, because it is plain ASCII. Users do not type it by accident.
 """
 
 # In a file with several secrets, each secret has its own mark
@@ -17,7 +16,7 @@ _NUMBERED = re.compile(r"<secret-hidden:\d+>")
 
 
 def numbered_mark(number: int) -> str:
-    """Return the mark of the secret that has the *number* in a file; it shows only this number."""
+    """Return the mark for the secret with this *number* in a file."""
     return f"<secret-hidden:{number}>"
 
 
@@ -32,7 +31,7 @@ def split_at_marks(text: str) -> list[str]:
 
 
 def without_numbers(value: Any) -> Any:
-    """Return *value*, JSON, with `MARK` in place of each numbered mark."""
+    """Return the JSON *value* with `MARK` in place of each numbered mark."""
     return mapped(value, _without_number, _without_number)
 
 

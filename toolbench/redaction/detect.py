@@ -28,7 +28,7 @@ from toolbench.values import copied, every_part, key_text
 from toolbench.values import parts as parts_of
 
 IsSecret = Callable[[str, str], bool]
-"""Tells by a name and its value whether the value is a secret."""
+"""A function that gets a name and its value, and tells whether the value is a secret."""
 
 _NAME_AND_VALUE = re.compile(r"(?P<name>-*\w[\w.-]*)(\s*=|:\s)\s*(?P<value>.+)", re.S)
 _URL = re.compile(r"(?P<scheme>[A-Za-z][\w+.:-]{0,40})://((?P<user>[^/?#\s]*)@)?")
@@ -46,12 +46,12 @@ _SWITCHES = SCHEMES | {"true", "false", "null", "none"}
 def secrets_in(
     value: Any, name: str = "", is_secret: IsSecret = is_secret_setting
 ) -> Iterator[str]:
-    """Yield the secrets in *value*, JSON data whose name is *name*.
+    """Yield the secrets in the JSON *value*, whose name is *name*.
 
-    A string with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too. In
-    any string, the password or token of a URL is a secret, and so is the value after the name of a
-    secret: in `name=value`, `Name: value`, a parameter of a URL, or a member of a JSON object.
-    *is_secret* tells by a name and its value whether the value is a secret.
+    A string with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too.
+    Inside any string, the password or token of a URL is a secret. So is a value after the name of a
+    secret: in `name=value`, `Name: value`, a URL parameter, or a member of a JSON object.
+    *is_secret* gets a name and its value, and tells whether the value is a secret.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -68,7 +68,7 @@ def secrets_in(
 def secrets_in_words(
     words: Iterable[str], is_secret: IsSecret = is_secret_setting
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each of *words*, a command line, with the secrets in the word, as in `--api-key VALUE`."""
+    """Yield each word of the command line *words* with its secrets, as in `--api-key VALUE`."""
     option = ""
     for word in words:
         text, name = word, option
@@ -83,19 +83,20 @@ def secrets_in_words(
 
 
 def is_short_secret(name: str, value: str) -> bool:
-    """Tell whether *value*, with the name *name* in the settings of a server, is a secret if it is short.
+    """Tell whether the short *value* of the server setting *name* is a secret.
 
-    A switch such as `AUTH=none` is none, and neither is what a weaker name has, such as `SORT_KEY=name`.
+    A switch such as `AUTH=none` is not a secret, nor is a value whose name is a weaker sign, as in
+    `SORT_KEY=name`.
     """
     return is_secret_argument(name) and value.lower() not in _SWITCHES
 
 
 def secrets_in_argument(text: str) -> Iterator[str]:
-    """Yield the secrets in *text*, an argument whose own name is not the name of a secret.
+    """Yield the secrets in the argument *text*, whose own name does not mean a secret.
 
-    They are the password and tokens of a URL, and the value in `NAME=value` or `Name: value`, if
-    this is the whole text and NAME means a secret. Sentences and program code also have such names
-    inside: `secrets_in`, which searches inside strings, would hide values there that are not secret.
+    They are the password and tokens of a URL, and the value if the whole *text* is `NAME=value` or
+    `Name: value`, and NAME means a secret. Sentences and code also contain such names, so the
+    broader search of `secrets_in` would hide values that are not secret.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)
@@ -168,18 +169,18 @@ def is_secret(name: str, node: Node) -> bool:
 
     `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken` mean
     a secret if the value is any string, not a choice from a list. Names such as `passcode` mean a
-    secret if the value is a number. One of several alternatives is enough.
+    secret if the value is a number. If *node* has alternatives, one that means a secret is enough.
     """
     return _Place(node).is_secret(name)
 
 
 class _Place:
-    """A place in a value: what its node says about secrets, and the places inside, each made once."""
+    """A place in a value: whether its schema node means a secret, and the places inside it."""
 
     def __init__(self, node: Node, unread: frozenset[str] = frozenset()) -> None:
         self.node = node
         self.unread = unread
-        """The names that are secret by a keyword such as `then` or `contains`, which nodes leave out."""
+        """Names of secrets under keywords that nodes do not read, such as `then` or `contains`."""
         self._whole = self
         self._inside: dict[str | int | None, _Place] = {}
         self._says_so = node.is_secret
@@ -198,7 +199,7 @@ class _Place:
 
     @cached_property
     def types(self) -> frozenset[str]:
-        """The JSON types that the value may have; any type if it is empty."""
+        """The JSON types that the value may have; empty if it may have any type."""
         return frozenset(self.node.types)
 
     @cached_property
@@ -207,7 +208,7 @@ class _Place:
 
     @cached_property
     def _last(self) -> int:
-        """The index from which on all items of a list have the same schema, that of the last of them."""
+        """The index of the list item whose schema all later items share."""
         last = 0
         for alternative in self.node.alternatives:
             known = len(alternative.prefix_items)
@@ -281,7 +282,7 @@ class _Place:
 
 
 def _every_node(whole: Node) -> Iterator[tuple[str, Node]]:
-    """Yield the node of each part of the value of *whole*, at any depth, with the name of the part."""
+    """Yield the name and the node of each part that *whole* describes, at any depth."""
     todo = [("", whole)]
     visited = {("", whole)}
     while todo and len(visited) < _MOST_PLACES:
@@ -294,7 +295,7 @@ def _every_node(whole: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _nodes_in(above: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield the node of each direct part, with its name; an item has the name of its list, *above*."""
+    """Yield the name and the node of each direct part; an item has *above*, its list's name."""
     yield from node.conditional.items()
     for alternative in node.alternatives:
         # Most nodes, which have no parts
@@ -320,13 +321,13 @@ SecretsByPath = dict[tuple[Any, ...], Any]
 
 
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return a copy of *arguments* with the secrets hidden; the JSON Schema *schema* says what is secret."""
+    """Return a copy of *arguments* that hides what is secret by the JSON Schema *schema*."""
     hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
     return hidden
 
 
 class Secrecy:
-    """The rules that tell which values are secret, at any depth, made from one JSON Schema.
+    """The rules, made from one JSON Schema, that decide which values are secret, at any depth.
 
     References, alternatives, items and the values of maps are followed: `SecretStr | None` is as
     secret as `SecretStr`. A value with the name of a secret is secret too, and so is every
@@ -338,7 +339,7 @@ class Secrecy:
     """
 
     def __init__(self, schema: Any, view: SchemaView | None = None) -> None:
-        """Make the rules of *schema*; *view* is that of the whole schema, if it was read already."""
+        """Make the rules of *schema*; *view* is a view of the whole schema, if there is one."""
         self._schema = schema
         self._view = view or SchemaView(schema)
         self._harmless: frozenset[str] | None = None
@@ -347,7 +348,7 @@ class Secrecy:
 
     @cached_property
     def _place(self) -> _Place:
-        """The place of the whole value; not made for a schema of which only `defaults` are read."""
+        """The place of the whole value, made only when it is needed."""
         whole = self._view.node(self._schema)
         names = self._view.names_of_secrets(self._schema)
         if names:
@@ -490,7 +491,7 @@ def _secrets_of_sample(sample: Any, name: str, node: Node) -> list[str]:
 def _masked(
     value: Any, name: str, place: _Place, path: tuple[Any, ...], secrets: SecretsByPath
 ) -> Any:
-    """Return *value* without secrets, a value at *place* with the name *name*; add them to *secrets*."""
+    """Return the *value* called *name* with its secrets hidden, and add them to *secrets*."""
     if value is None or isinstance(value, bool):
         return value
     before, root, inside = len(secrets), value, None
@@ -560,16 +561,16 @@ def _is_hidden_whole(value: Any, inside: Any, name: str, place: _Place) -> bool:
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield each secret in *secrets*, and its parts that are secrets too, as the token after `Bearer`."""
+    """Yield each of *secrets*, and its parts that are secrets too, such as a `Bearer` token."""
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))
 
 
 def _in_texts(value: Any) -> Iterator[str]:
-    """Yield the secrets that stand inside longer strings in *value*.
+    """Yield the secrets inside longer strings in *value*.
 
-    Their names in the strings show that they are secrets: in JSON, in addresses, and in settings.
+    The names in these strings show that they are secrets: in JSON, addresses, and settings.
     """
     for text in texts(value, numbers=False):
         if len(text) > _LONGEST or not _may_hold(text):
@@ -595,7 +596,7 @@ def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
 
 
 def _are_parts_harmless(value: dict[Any, Any] | list[Any], names: set[str]) -> bool:
-    """Do the same for `_is_harmless_json`; *names* are known to be harmless, and new ones are added."""
+    """Do the work of `_is_harmless_json`; add the names that prove harmless to *names*."""
     items: Iterable[Any] = value
     if isinstance(value, dict):
         # The value of a pair is named by its neighbour
@@ -628,7 +629,7 @@ def _are_names_harmless(value: Mapping[Any, Any], names: set[str]) -> bool:
 
 
 def _name_beside(pair: dict[Any, Any]) -> str:
-    """Return the name of a secret in *pair*, as in `{"name": "token", "value": ...}`; "" if there is none."""
+    """Return the name of the secret in *pair*, such as `{"name": "token", "value": ...}`."""
     if "value" in pair and len(pair) <= _PAIR:
         for key in ("name", "key", "header"):
             name = pair.get(key)
@@ -672,7 +673,7 @@ def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
 
 
 def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
-    """Return *value* with the secret back in place of each mark; *secrets* has the secrets by path."""
+    """Return *value* with each mark replaced by the secret that *secrets* has for its path."""
     if not secrets:
         return value
     if isinstance(value, dict):
@@ -685,7 +686,7 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
-    """Return the parts of *value*, a value at *path*, that its copy *masked* hides, by their paths."""
+    """Return the parts of *value*, at *path*, that its copy *masked* hides, by their paths."""
     secrets: SecretsByPath = {}
     if isinstance(masked, str):
         if masked == MARK != value:

@@ -1,7 +1,7 @@
-"""The secrets that are known: of a conversation, of the session so far, and of one run.
+"""The known secrets of a conversation, of the session so far, and of one run.
 
-`Secrets` are declared for a conversation, `remembered` are those of all runs and servers so far, and
-`KnownSecrets` are those that one run hides in its arguments, its record and its output.
+`Secrets` are declared for a conversation. `remembered` has the secrets of all runs and servers so
+far. `KnownSecrets` are those that one run hides in its arguments, its record and its output.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,10 +39,10 @@ class Secrets(Mapping[str, SecretStr]):
         """The redactor of the values."""
 
     def also_hide(self, others: Any) -> None:
-        """Hide also the values of *others*, the secrets of a model or None; tools cannot read these.
+        """Hide the values of *others* too, without letting tools read them.
 
-        Very short values are left out: for a server that needs no key, people often use a plain
-        word.
+        *others* are the secrets of a model, or None. Very short values are left out: for a server
+        that needs no key, users often enter a plain word.
         """
         if isinstance(others, Secrets):
             values = (value.get_secret_value() for value in others.values())
@@ -80,7 +80,7 @@ def _wrapped(name: str, value: Any) -> SecretStr:
 # --- of all runs and servers so far -----------------------------------------------
 
 LIMIT = 500
-"""How many of the newest secrets are remembered at least."""
+"""At least this many of the newest secrets are remembered."""
 # Characters
 ROOM = 500_000
 
@@ -88,8 +88,9 @@ ROOM = 500_000
 class RememberedSecrets:
     """The newest secrets of all runs and servers; any thread may use them.
 
-    Short secrets, which are in too many other strings, are remembered only until the cell ends, for
-    tracebacks and what comes from processes: there is no sign of the run that these belong to.
+    Short secrets occur in too many other strings, so they are remembered only until the cell ends.
+    Until then they are hidden in tracebacks and in the output of processes, which do not show to
+    which run they belong.
     """
 
     def __init__(self) -> None:
@@ -101,9 +102,9 @@ class RememberedSecrets:
         """Forget all secrets."""
         self._newest: list[str] = []
         self.redactor = NO_SECRETS
-        """The redactor of all remembered secrets but short ones."""
+        """The redactor of all remembered secrets except the short ones."""
         self.redactor_of_cell = NO_SECRETS
-        """The redactor of all remembered secrets, and of the short ones of this cell."""
+        """The redactor of all remembered secrets, including the short ones of this cell."""
 
     def add(self, secrets: Iterable[str]) -> None:
         """Add *secrets* to the list; if the list is full, the oldest secrets are dropped."""
@@ -187,7 +188,7 @@ class KnownSecrets:
         return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
-        """Add the secrets of *action*; an argument that was left out counts with its default.
+        """Add the secrets of *action*; an argument that was left out has its default.
 
         Args:
             action: The action, or another object with secrets.
@@ -199,7 +200,7 @@ class KnownSecrets:
             self.include(Redactor(secrecy.secrets_in(self._unread(action))))
 
     def _unread(self, action: Any) -> Any:
-        """Return the parts of *action* but those that are JSON without secrets, as they were sent."""
+        """Return the parts of *action* that must be searched: all but unchanged, harmless JSON."""
         inside = parts(action)
         if not isinstance(inside, dict):
             return action
@@ -213,7 +214,7 @@ class KnownSecrets:
         return unread
 
     def judge_by(self, secrecy: Secrecy, arguments: Mapping[str, Any]) -> None:
-        """Hide the secrets in *arguments* by *secrecy* too: their schema has changed."""
+        """Hide the secrets in *arguments* by *secrecy* too, because their schema has changed."""
         self._secrecy = secrecy
         self._arguments, known = secrecy.hide(arguments)
         self.include(Redactor([*known, *secrecy.defaults]))
@@ -230,7 +231,7 @@ class KnownSecrets:
             begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
-        """Call *begin* when the first secret is added; at once if there is a secret already."""
+        """Call *begin* when the first secret is added; immediately if there is one already."""
         with self._lock:
             if not self.redactor:
                 self._begin = begin
@@ -238,9 +239,9 @@ class KnownSecrets:
         begin()
 
     def shown_name(self, name: Any) -> Any:
-        """Return *name*, of an argument, or a mark if it is a secret that the tool does not declare.
+        """Return the argument name *name*, or a mark if the name itself has a secret.
 
-        A password may be the word `password`.
+        A name that the tool declares is never hidden: a password may be the word `password`.
         """
         if self._secrecy.declares(name):
             return name

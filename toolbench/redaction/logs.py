@@ -8,7 +8,7 @@ from toolbench.redaction.known import RememberedSecrets, remembered
 from toolbench.redaction.redactor import Redactor
 
 secrets_of_servers = RememberedSecrets()
-"""The secrets of servers: the libraries that talk to servers log short ones too."""
+"""The secrets of servers, even short ones, because libraries that talk to servers log them."""
 
 
 def hide_in_record(record: logging.LogRecord, redactor: Redactor) -> None:
@@ -40,7 +40,7 @@ def hide_in_logs_of(libraries: Iterable[str]) -> None:
     """Hide the remembered secrets in the logs of *libraries*.
 
     The name of a library is the first part of its loggers' names. Call this again for loggers that
-    a library makes later, because a filter gets only the records of its own logger.
+    a library creates later, because a filter gets only the records of its own logger.
     """
     names = frozenset(libraries)
     loggers = dict(logging.Logger.manager.loggerDict)

@@ -1,4 +1,4 @@
-"""Find many patterns of bytes in one pass, also in data with colours, and in data that goes on."""
+"""Find many byte patterns in one pass, even in coloured data or data that comes in pieces."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -15,7 +15,7 @@ _LETTERS = frozenset(b"_" + (digits + ascii_letters).encode())
 # In JSON and a repr, the letter of a line break belongs to no word
 _ESCAPES = (b"\\n", b"\\r", b"\\t")
 BEFORE = 2
-"""The bytes before some data that tell whether a word begins there."""
+"""How many bytes before some data decide whether a word begins at the start of the data."""
 
 
 class Matcher:
@@ -44,7 +44,7 @@ class Matcher:
 
     @cached_property
     def _first(self) -> Any:
-        """Finds matches that do not overlap, thirty times faster: mostly there is none."""
+        """The automaton for matches that do not overlap: thirty times faster, usually enough."""
         return _automaton(self._all, is_overlapping=False)
 
     def may_occur_in(self, data: bytes) -> bool:
@@ -192,7 +192,7 @@ _LONGEST_COLOUR = 60
 
 
 def begun_colour(data: bytes) -> int:
-    """Return how many bytes at the end of *data* may be the beginning of a colour."""
+    """Return how many bytes at the end of *data* may be the beginning of a colour code."""
     begun = _BEGUN.search(data, max(len(data) - _LONGEST_COLOUR, 0))
     if begun is None:
         return 0
@@ -200,12 +200,12 @@ def begun_colour(data: bytes) -> int:
 
 
 def colours_in(data: bytes) -> bytes:
-    """Return the colours in *data*, without all else."""
+    """Return only the colour codes in *data*."""
     return b"".join(_COLOUR.findall(data))
 
 
 class Bare:
-    """Some data without its colours, in which a secret is found even if a colour changes inside it."""
+    """Data without its colour codes, so that a secret is found even if a colour changes in it."""
 
     def __init__(self, data: bytes) -> None:
         """Take the colours out of *data*."""
@@ -230,11 +230,11 @@ class Bare:
         self.text = b"".join(pieces)
 
     def place(self, start: int, end: int) -> Span:
-        """Return the span in the data from the byte *start* of the text to the byte before *end*."""
+        """Return the span in the original data of the bytes from *start* to *end* of the text."""
         return self._position(start), self._position(end - 1) + 1
 
     def from_end(self, size: int) -> int:
-        """Return how many bytes at the end of the data hold the last *size* bytes of the text."""
+        """Return how many bytes of the original data hold the last *size* bytes of the text."""
         return self._size - self._position(len(self.text) - size)
 
     def _position(self, index: int) -> int:

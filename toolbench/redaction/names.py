@@ -11,7 +11,7 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """The places where a word in the name of a value means that the value is a secret."""
+    """Where a word in a value's name means that the value is a secret."""
 
     SETTING = 1
     """Only in the settings of a server: its environment, headers and command-line options."""
@@ -77,7 +77,7 @@ _PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")
 
 @lru_cache(maxsize=4096)
 def is_secret_argument(name: str) -> bool:
-    """Tell whether a string with the name *name* is a secret among the arguments of a tool."""
+    """Tell whether a string is a secret if it is the argument *name* of a tool."""
     words = _snake(name)
     if not _ARGUMENTS.search(words):
         return False
@@ -86,12 +86,12 @@ def is_secret_argument(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_secret_number(name: str) -> bool:
-    """Tell whether a number with the name *name* is a secret: `passcode` is, `tokens` is only a count."""
+    """Tell whether a number called *name* is a secret: `passcode` is, `tokens` is only a count."""
     return bool(_NUMBERS.search(_snake(name)))
 
 
 def is_secret_setting(name: str, value: str) -> bool:
-    """Tell whether *value*, with the name *name*, is a secret among the settings of a server."""
+    """Tell whether *value* of the server setting *name* is a secret."""
     words = _snake(name)
     if not _SETTINGS.search(words) or _PLACES.search(words):
         return False
@@ -99,13 +99,13 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* names the place or the kind of a secret, and not a secret: `token_url`."""
+    """Tell whether *name* means the place or kind of a secret, not a secret: `token_url`."""
     return bool(_PLACES.search(_snake(name)))
 
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* is nearly one of *secrets*, or nearly a common name of a secret: `passwrod`."""
+    """Tell whether *name* is almost one of *secrets* or of the usual names: `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(

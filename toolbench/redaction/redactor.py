@@ -1,8 +1,8 @@
 """Replace known secrets with a mark: in text, bytes, HTML, streams, values, errors.
 
-A secret is found in each of its writings (`writings.py`), by one search for all of them
-(`matcher.py`). A tool's result itself is returned unchanged, with its secrets. The secrets are hidden
-only where the result is shown, by the redactor that the result holds (`core.schema.redactor_of`).
+A writing is a form in which programs write a secret, such as base64 (`writings.py`). One search
+finds all writings of all secrets (`matcher.py`). A tool's result itself keeps its secrets. They are
+hidden where the result is shown, by the result's own redactor (`core.schema.redactor_of`).
 """
 
 import re
@@ -27,14 +27,15 @@ from toolbench.redaction.writings import writings
 
 _Error = TypeVar("_Error", bound=BaseException)
 SHORTEST = 4
-"""The least characters of a secret to search for, unless it was declared as one."""
+"""The least length of a secret to search for, unless the secret was declared."""
 WORD = 8
-"""The least characters of a secret to search for inside words, and outside of what belongs to its owner.
+"""The least length of a secret to hide everywhere, even inside words.
 
-A shorter one, such as `test`, is hidden only in what belongs to its owner, and only as a whole word.
+A shorter secret, such as `test`, is hidden only as a whole word, and only in data of its own run or
+server.
 """
 SHORTEST_SETTING = 6
-"""The least characters of a secret in a server's settings, if its name is a weaker sign: `key`, `session`."""
+"""The least length of a secret in a server's settings if its name is a weaker sign: `key`."""
 # A lone surrogate is text too
 _ANY = "surrogatepass"
 _MARK = MARK.encode()
@@ -74,7 +75,7 @@ class Redactor:
         return _redactor_of, (self.secrets,)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
-        """Return a redactor that also hides *secrets*; this redactor itself, if it has them all already."""
+        """Return a redactor that also hides *secrets*: this one, if it hides them already."""
         new = frozenset(secrets) - self.secrets
         if not new:
             return self
@@ -83,7 +84,7 @@ class Redactor:
     def joined(self, other: "Redactor") -> "Redactor":
         """Return a redactor of the secrets of both redactors.
 
-        If one of the two already has all secrets of the other, it is returned itself.
+        If one of the two has all secrets of the other, return that one.
         """
         if other.secrets <= self.secrets:
             return self
@@ -121,7 +122,7 @@ class Redactor:
         return bool(self.spans(text))
 
     def may_occur_in(self, data: bytes) -> bool:
-        """Tell whether *data*, in which strings stand between other bytes, may have a secret in one."""
+        """Tell whether *data*, which has strings between other bytes, may have a secret in one."""
         bare = Bare(data)
         return any(matcher.may_occur_in(bare.text) for matcher in self._matchers)
 
@@ -134,7 +135,7 @@ class Redactor:
         return [bare.place(*span) for span in merged(spans)]
 
     def begun(self, data: bytes) -> int:
-        """Return how many bytes at the end of *data* may be the beginning of a secret, or of a colour."""
+        """Return how many bytes at the end of *data* may begin a secret or a colour code."""
         colour = begun_colour(data)
         if not colour:
             return self._begun(data)
@@ -146,9 +147,10 @@ class Redactor:
 
     @cached_property
     def passes(self) -> Callable[[str], bool]:
-        """Tells whether a text, whatever is before and after it, has no part of a secret or colour.
+        """A function that tells whether a string has no part of a secret or of a colour code.
 
-        What a program prints comes in small pieces, most of them again and again.
+        The answer holds whatever comes before and after the string. Answers are remembered, because
+        a program prints small pieces, most of them again and again.
         """
         return lru_cache(maxsize=_PIECES)(self._passes)
 
@@ -159,7 +161,7 @@ class Redactor:
         return not any(m.may_occur_in(data) or m.begun(data) for m in self._matchers)
 
     def sentence(self, sentence: str) -> str:
-        """Return *sentence*, of ours, without secrets: we may have cut one, and written `…` after it."""
+        """Return our message *sentence* without secrets, even those that we cut before a `…`."""
         pieces = self.text(sentence).split("…")
         for index, piece in enumerate(pieces[:-1]):
             data = piece.encode(errors=_ANY)
@@ -171,8 +173,8 @@ class Redactor:
     def error_text(self, text: str) -> str:
         """Return *text*, the sentence or the traceback of an error, without secrets.
 
-        pydantic cuts the middle out of long values, so no search finds a secret in what remains:
-        such a value is hidden whole.
+        pydantic cuts the middle out of long values, so no search finds a secret in what remains.
+        Such a value is hidden whole.
         """
         if not self.secrets:
             return text
@@ -193,7 +195,7 @@ class Redactor:
 
         Lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses and the
         attributes of any other object are searched, even if they contain themselves. An object that
-        cannot be copied without its secrets becomes its text.
+        cannot be copied without its secrets is replaced by its text with marks.
         """
         if not self.secrets:
             return value
@@ -250,7 +252,7 @@ class Stream:
         return self.feed_data(text.encode(errors=_ANY)).decode(errors=_ANY)
 
     def flush(self) -> str:
-        """Return the text that is still held back; to be called at the end of the text."""
+        """Return the text that is still held back. Call this at the end of the text."""
         return self.flush_data().decode(errors=_ANY)
 
     def feed_data(self, data: bytes) -> bytes:
@@ -266,7 +268,7 @@ class Stream:
         return self._passed(data, len(data))
 
     def _passed(self, data: bytes, end: int) -> bytes:
-        """Return *data* up to *end* without secrets and what was before; hold back the rest."""
+        """Return the new part of *data* up to *end* without secrets; hold back the rest."""
         start = len(self._before)
         spans = list[Span]()
         for first, last in self.redactor.spans(data):
@@ -289,7 +291,7 @@ class Stream:
 
 
 def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
-    """Return *data* with *mark* in place of each of *spans*; colours inside of a span stay after it."""
+    """Return *data* with *mark* in place of each of *spans*; the colours of a span follow it."""
     pieces = list[bytes]()
     at = 0
     for start, end in spans:
@@ -300,7 +302,7 @@ def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
 
 
 def _matcher_of(secrets: Iterable[str]) -> Matcher:
-    """Return the search for all writings of *secrets*; those of a short secret are words."""
+    """Return a matcher for all writings of *secrets*; those of a short secret are whole words."""
     patterns, words = set[bytes](), set[bytes]()
     for secret in secrets:
         is_short = len(secret.strip()) < WORD
@@ -320,8 +322,8 @@ def _matcher_of(secrets: Iterable[str]) -> Matcher:
 def _joined(one: Redactor, other: Redactor) -> Redactor:
     """Return a redactor of the secrets of both.
 
-    What was built for a large set of secrets is not built again for each secret that is added: like
-    the digits of a counter, a set is joined with another one only if that has about the same size.
+    A large matcher is not built again for each secret that is added: only matchers of about the
+    same size are merged, like the digits of a binary counter.
     """
     joined = Redactor()
     joined.secrets = one.secrets | other.secrets

@@ -1,7 +1,7 @@
 """Copy a value of a tool without its secrets, and remove secrets from errors.
 
-First the whole value is searched. Only if it has a secret, it is copied, and only those of its parts
-that have one: any other part is the same object in the copy. A value inside itself becomes the mark.
+The whole value is searched first. It is copied only if it has a secret, and then only the parts
+with secrets: the copy shares all other parts. A part that contains itself becomes the mark.
 """
 
 import marshal
@@ -22,7 +22,7 @@ _DATA = frozenset({list, dict, tuple, set, frozenset})
 _OF_ERRORS = ("args", "code", "filename", "filename2", "msg", "strerror", "text")
 """The attributes in which Python's own exceptions keep their message."""
 _FIELDS = ("__pydantic_extra__", "__pydantic_private__")
-"""The attributes in which a model keeps more fields, by their names."""
+"""The attributes in which a pydantic model keeps additional fields, as dicts."""
 # Levels: some objects have a new part each time they are read
 _DEEPEST = 10_000
 # Characters: a shorter string is searched again, which is faster than remembering it
@@ -31,13 +31,13 @@ _Error = TypeVar("_Error", bound=BaseException)
 
 
 class Hiding:
-    """The redactor of the views of a result, held in the result; it is no part of its value.
+    """A holder, inside a result, of the redactor for the result's views; not part of its value.
 
-    It equals any other one, no search looks into it, and it leaves this process without the secrets.
+    All holders are equal, no search looks into them, and pickling one drops its secrets.
     """
 
     def __init__(self, redactor: Any = None) -> None:
-        """Hide the secrets of *redactor*; without it, all secrets that this process remembers."""
+        """Hide the secrets of *redactor*; if it is None, all secrets that this process knows."""
         self.redactor = redactor
 
     def __eq__(self, other: object) -> bool:
@@ -142,7 +142,7 @@ def _has_secret(redactor: Any, value: Any) -> bool:
 def _is_clear(redactor: Any, part: Any) -> bool:
     """Tell quickly whether *part* certainly has no secret.
 
-    Of a large result, reading each part by itself takes fifty times longer.
+    For a large result, reading each part by itself takes fifty times longer.
     """
     if isinstance(part, _MUTE):
         return True
@@ -195,7 +195,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _words(value: Any) -> str:
-    """Return what *value* says of itself; "" if it says nothing of its own."""
+    """Return the message or the repr of *value*; "" if its class has only Python's own repr."""
     plain: Any = object.__repr__
     if type(value).__repr__ is plain:
         return ""
@@ -220,7 +220,7 @@ def _shows_its_fields(value: Any) -> bool:
 
 
 class _Copy:
-    """Copies a value without the secrets; a part without a secret is not copied."""
+    """Copies a value without its secrets; parts without a secret are shared, not copied."""
 
     def __init__(self, redactor: Any) -> None:
         self._redactor = redactor
@@ -297,7 +297,7 @@ class _Copy:
 def _unknown(value: Any) -> Any:
     """Return the mark in place of *value*, whose deepest parts are unknown; a tuple remains a tuple.
 
-    Python makes a tuple of the `args` of an error: of a string, one of its letters.
+    The `args` of an error must be a tuple: Python would split a string into its characters.
     """
     if type(value) is tuple:
         return (MARK,)

@@ -1,8 +1,8 @@
-"""The writings of a secret: how programs write it, and so what is searched for.
+"""The writings of a secret: the forms in which programs write it, which are searched for.
 
-`WRITINGS` lists them all, a function each. A secret is searched for as it is, and so are its lines;
-in JSON (also JSON in JSON), URLs, HTML, Python's repr, the quotes of a shell and of CSV; in base64 at
-any offset of longer data, and in hexadecimal. Nothing else is promised: see docs/status.md.
+`WRITINGS` has a function for each: JSON (even JSON in JSON), Python's repr, URLs, forms, HTML, the
+quotes of a shell and of CSV, base64 at any offset of longer data, and hexadecimal. The secret as it
+is and its lines are searched for too. Nothing else is promised: see docs/status.md.
 """
 
 import json
@@ -13,9 +13,9 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 LINE = 8
-"""The least characters of a line of a secret to search for: shorter lines are in many other strings."""
+"""The least length of a line of a secret to search for: shorter lines occur in many strings."""
 LONGEST = 20_000
-"""The most characters of a secret that is searched for in encodings; a longer one only as it is."""
+"""The greatest length of a secret to search for in encodings; longer ones only as they are."""
 
 
 def writings(secret: str) -> set[bytes]:
@@ -37,10 +37,10 @@ def writings(secret: str) -> set[bytes]:
 
 
 def _texts(secret: str) -> set[str]:
-    """Return *secret*, with each kind of line ends, with nothing around it, and each of its lines.
+    """Return *secret* as it is, stripped, and with each kind of line end, and its single lines.
 
-    A key in a `.env` file, or in the JSON of a service account, is a single line: each line end is a
-    backslash and an n. The first and last line of a PEM file are no secrets.
+    A key in a `.env` file, or in the JSON of a service account, is a single line: each line end is
+    a backslash and an n. The first and last line of a PEM file are not secrets.
     """
     # Without a last backslash: that counts as a part of a written colour after it, `\\u001b[0m`
     texts = {secret, secret.strip(), secret.rstrip("\\")}
@@ -75,7 +75,7 @@ def _in_json(text: str) -> Iterator[str]:
 
 
 def _json_forms(text: str) -> Iterator[str]:
-    """Yield *text* in JSON, also with the escapes that PHP, Go and .NET add: it may stand in HTML."""
+    """Yield *text* in JSON, also with the escapes that PHP, Go and .NET add for HTML."""
     for form in (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]):
         yield form
         of_go = of_dotnet = form
@@ -89,7 +89,7 @@ def _json_forms(text: str) -> Iterator[str]:
 
 
 def _in_repr(text: str) -> Iterator[str]:
-    r"""Yield *text* in Python's repr, also beside a quote mark that makes it write `\'`."""
+    r"""Yield *text* in Python's repr, also next to quotes that make repr write `\'`."""
     data = _as_bytes(text)
     yield repr(text)[1:-1]
     yield ascii(text)[1:-1]
@@ -161,7 +161,7 @@ def _in_base64(text: str) -> Iterator[str]:
 
 
 def _in_hex(text: str) -> Iterator[str]:
-    """Yield *text* in hexadecimal digits, in small and in capital letters."""
+    """Yield *text* in hexadecimal digits, in lower and in upper case."""
     digits = _as_bytes(text).hex()
     yield digits
     yield digits.upper()
@@ -178,7 +178,7 @@ WRITINGS: tuple[Callable[[str], Iterator[str]], ...] = (
     _in_base64,
     _in_hex,
 )
-"""The functions that write a string as programs do; as it is, it is searched for anyway."""
+"""The functions that write a string as programs do; the string itself is always searched for."""
 
 
 # --- parts that are secrets too ---------------------------------------------------
@@ -190,7 +190,7 @@ SCHEMES = frozenset(
         *("negotiate", "oauth", "ssws", "token"),
     }
 )
-"""The words that stand before the credentials of a request, such as `bearer`, in lower case."""
+"""The words that come before the credentials of a request, such as `bearer`, in lower case."""
 _COOKIE = re.compile(r"(?:^|;)\s*[^=;\s]+=(?P<value>[^;]*)")
 # Characters: `light` of `theme=light` is not a secret
 _SHORTEST_COOKIE = 8
