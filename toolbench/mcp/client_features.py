@@ -21,7 +21,7 @@ class ClientFeatures:
             ToolbenchError: If a root or an extension is invalid.
         """
         self.roots = list(map(root_url, roots))
-        """The file URLs that the server may ask for; changes to this list take effect."""
+        """The file URLs that the server may ask for; later changes of this list apply too."""
         self.extensions = tuple(extensions)
         """The extensions that are declared to the server."""
         known = set[str]()

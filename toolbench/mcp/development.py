@@ -1,9 +1,10 @@
-"""A server under development: the files of its source, and what a new start has changed.
+"""A server under development: its source files, and what a restart has changed.
 
-The files are those that the command names, and source files in their folders and below. If the command
-names no source file, as in `python -m package`, it is the folder where the process starts. Left out are
-hidden folders and those of environments, caches and builds; a file that the command names is watched
-wherever it is. At most `MOST_FILES` files in `MOST_FOLDERS` folders are watched, the nearest first.
+The watched files are those that the command names, and the source files in and below their folders.
+If the command names no source file, as in `python -m package`, the folder in which the process
+starts is watched. Hidden folders, environments, caches and build folders are skipped, except for
+files that the command names. At most `MOST_FILES` files in `MOST_FOLDERS` folders are watched,
+nearest first.
 """
 
 import os
@@ -47,78 +48,79 @@ _SOURCE = frozenset(
         ".tsx",
     }
 )
-"""The endings of source files; data that a server writes has other ones."""
-# A start may write into the last ones, as that of `npm start`
+"""The extensions of source files; data that a server writes has other extensions."""
+# Starting a server, for example by `npm start`, may write to the last ones
 _SKIPPED = frozenset(
     {"__pycache__", "node_modules", "site-packages", "venv", "build", "dist", "out", "target"}
 )
-# Changes that a note names
+# The most changes that a note names
 _MOST_CHANGES = 8
 
 
 class Development:
-    """What is known of a server under development, for one connection.
+    """The source files and changes of a server under development, for one connection.
 
-    Any thread may call the methods. They look at files, so the background loop calls them in threads.
+    Any thread may call the methods. They access files, so the background loop calls them in
+    threads.
     """
 
     def __init__(self, *, is_watched: bool = False) -> None:
         """Prepare for a server.
 
         Args:
-            is_watched: Whether the server is started again as soon as a file has changed, and not
-                only before its next use.
+            is_watched: Whether the server is restarted as soon as a file changes, not only before
+                its next use.
         """
         self.is_watched = is_watched
-        # What the command names, and the folders in which source files are watched
+        # The files that the command names, and the folders in which source files are watched
         self._named: list[Path] = []
         self._folders: list[Path] = []
         # The files before the process started: time of the last change, size and inode
         self._before: dict[Path, tuple[int, int, int]] = {}
-        # What changed, in words, and when
+        # Which files changed, in words, and when
         self._cause: tuple[str, float] | None = None
-        # The offers of the last note and of now
+        # The offer at the last note, and the current offer
         self._told: Mapping[str, Any] | None = None
         self._offer: Mapping[str, Any] = {}
-        # Of two calls at once, one has the note
+        # If two calls run at once, only one gets the note
         self._lock = Lock()
 
     # --- its files --------------------------------------------------------------------
 
     def begin(self, entry: ServerEntry) -> None:
-        """Note how the files are now, just before the server's process is started by *entry*."""
+        """Note the state of the files, just before the server of *entry* is started."""
         named, folders = _named(entry)
-        # A build may have removed what the command names: it comes again
+        # A build may have removed the files that the command names for a moment
         if named or not self._folders:
             self._named, self._folders = named, folders
         self._before = self._files()
 
     def changed(self) -> list[Path]:
-        """Return the files that were changed, added or removed since the server's process was started."""
+        """Return the files that were changed, added or removed since the server was started."""
         before, now = self._before, self._files()
         return [path for path in before | now if before.get(path) != now.get(path)]
 
     @property
     def watched(self) -> str:
-        """How many files are watched, in a sentence; the way out if there are none."""
+        """A sentence on how many files are watched, with advice if there are none."""
         if not self._before:
             return "No source file of it was found: --cwd DIR names their folder."
         return f"{counted(len(self._before), 'file')} watched."
 
     def _files(self) -> dict[Path, tuple[int, int, int]]:
-        """Return the facts of the files that there are."""
+        """Return the time of the last change, size and inode of each existing file."""
         files: dict[Path, tuple[int, int, int]] = {}
         for path in [*self._named, *_sources(self._folders)]:
-            # Removed meanwhile
+            # The file may have been removed meanwhile
             with suppress(OSError):
                 stat = path.stat()
                 files[path] = stat.st_mtime_ns, stat.st_size, stat.st_ino
         return files
 
-    # --- what is said of a new start ----------------------------------------------------
+    # --- notes about a restart ----------------------------------------------------------
 
     def note_cause(self, changed: Sequence[Path]) -> None:
-        """Note that the server is started again because the files *changed*, if there are any."""
+        """Note that the server is restarted because of the files *changed*, if there are any."""
         if changed:
             newest = max(changed, key=_time_of)
             words = on_one_line(newest.name)
@@ -128,22 +130,22 @@ class Development:
 
     @property
     def cause(self) -> str:
-        """Why the server was started again, such as `server.py changed 12 s ago`; empty if it was not."""
+        """Why the server was restarted, such as `server.py changed 12 s ago`; else empty."""
         if self._cause is None:
             return ""
         words, changed_at = self._cause
         return f"{words} changed {duration(max(0.0, time.time() - changed_at))} ago"
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Note *offer*, the newest offer of the server: its description, instructions and tools."""
+        """Note *offer*, the server's current description, instructions and tools."""
         self._offer = offer
         if self._told is None:
             self._told = offer
 
     def note(self, server: str) -> list[str]:
-        """Return why *server* was started again, and what has changed in its offer since the last note.
+        """Return a note on why *server* was restarted, and how its offer has changed.
 
-        It is one note; none if the files were not the reason for a new start.
+        The list has one note, or none if the server was not restarted because of its files.
         """
         with self._lock:
             cause, self._cause = self.cause, None
@@ -152,7 +154,7 @@ class Development:
         return ["\n".join([f"{cause}: {server} was started again.", *self.changes()])]
 
     def changes(self) -> list[str]:
-        """Return what has changed in the offer since the last note, a line for each change."""
+        """Return the changes in the offer since the last note, with a line for each."""
         before, self._told, self._cause = self._told, self._offer, None
         if before is None or before == self._told:
             return []
@@ -164,10 +166,10 @@ class Development:
 
 
 def development_of(entry: ServerEntry, *, dev: bool, watch: bool) -> Development | None:
-    """Return what `connect(..., dev=True)` needs to know of the server of *entry*; None without *dev*.
+    """Return the `Development` of the server of *entry*; None unless *dev* is True.
 
     Raises:
-        ServerError: If *watch* comes without *dev*, or no command starts the server.
+        ServerError: If *watch* is used without *dev*, or no command starts the server.
     """
     if watch and not dev:
         msg = "watch=True belongs to dev=True: give both."
@@ -184,10 +186,10 @@ def development_of(entry: ServerEntry, *, dev: bool, watch: bool) -> Development
 
 
 def _named(entry: ServerEntry) -> tuple[list[Path], list[Path]]:
-    """Return the files that the command of *entry* names, and the folders of its source."""
+    """Return the files that the command of *entry* names, and the folders of the source files."""
     start = Path(entry.cwd or "").absolute()
     for option, folder in pairwise(entry.args):
-        # With it, uv starts the process there
+        # With this option, uv starts the process in that folder
         if option == "--directory":
             start /= folder
     files = []
@@ -198,7 +200,7 @@ def _named(entry: ServerEntry) -> tuple[list[Path], list[Path]]:
         if path.suffix.lower() in _SOURCE and os.path.isfile(path):  # noqa: PTH113
             files.append(path)
     folders = [path.parent for path in files] or [start]
-    # A program that the author builds, and not the Python of `.venv`
+    # A program that the author builds, unlike the Python of `.venv`
     program = start / entry.command
     is_inside = program.is_relative_to(start) and program.is_file()
     if is_inside and not str(program.relative_to(start)).startswith("."):
@@ -207,12 +209,12 @@ def _named(entry: ServerEntry) -> tuple[list[Path], list[Path]]:
 
 
 def _sources(folders: Iterable[Path]) -> list[Path]:
-    """Return the source files in *folders* and below, up to the limits, those of the upper folders first."""
+    """Return the source files in and below *folders*, upper folders first, up to the limits."""
     todo, files = list(dict.fromkeys(folders)), list[Path]()
-    # It grows
+    # The list grows during the loop
     for folder in todo:
         with suppress(OSError), os.scandir(folder) as entries:
-            # By name: the limits leave out the same ones each time
+            # Sorted, so that the limits always leave out the same files
             for entry in sorted(entries, key=lambda entry: entry.name):
                 path = Path(entry.path)
                 if entry.name.startswith(".") or entry.name in _SKIPPED:
@@ -226,7 +228,7 @@ def _sources(folders: Iterable[Path]) -> list[Path]:
 
 
 def _time_of(path: Path) -> float:
-    """Return when the file at *path* was changed; of one that was removed it is now."""
+    """Return when the file at *path* was changed; if it was removed, return the current time."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -1,6 +1,6 @@
 """Turn an exception of the SDK, HTTP or a process into a sentence with advice.
 
-The last part reads what a server wrote to stderr before it ended.
+The last part of this module interprets what a server wrote to stderr before it ended.
 """
 
 import re
@@ -31,13 +31,13 @@ REQUEST_TIMEOUT = -32001
 PARSE_ERROR = -32700
 URL_ELICITATION_REQUIRED = -32042
 
-# HTTP: the client is not known or not allowed
+# HTTP statuses: the client is not known or not allowed
 _ABOUT_THE_CLIENT = (401, 403, 407)
-# Every MCP server knows one of them
+# Every MCP server knows one of these methods
 _FIRST = ("initialize", "server/discover")
 
 _AUTHORIZATION = ("OAuth", "ClientNotFoundError", "ExpiredClientRegistrationError")
-"""The beginnings of the names of error classes for authorization."""
+"""How the names of error classes for authorization begin."""
 
 _PARSE_REASON = re.compile(r"\n\s*(Invalid JSON: .*?)(?: \[type=|$)")
 _TOO_LONG = re.compile(r"An answer is too long: (.*)", re.DOTALL)
@@ -57,17 +57,17 @@ _OF_THE_SDK = (
         "the server's answer is of the kind {0}, and neither JSON nor events",
     ),
 )
-"""Texts of the SDK in place of an answer, each with our sentence."""
+"""Patterns of SDK messages that replace an answer, each with our sentence."""
 
-# Lines of a dead server's stderr that a model reads
+# The most lines of an ended server's stderr that a model sees
 _READ = 2
-# Characters of a server's message that a person or a model reads
+# The most characters of a server's message that users and models see
 _LONGEST = 1_000
-# Lines of stderr that a person reads
+# The most lines of stderr that the user sees
 _MAX_LINES = 10
-# What the older SDK writes of each request, also where a line is wrapped
+# What the older SDK logs for each request, even if the line is wrapped
 _ROUTINE = re.compile(r".*Processing request of type .*|\s+\w+Request\s*")
-# Lines of stderr in which the beginning of a traceback is searched
+# The last lines of stderr, in which the beginning of a traceback is searched
 _SEARCHED_LINES = 500
 
 
@@ -75,11 +75,11 @@ class CallFailedError(Exception):
     """A call ended without a result; the message is a full sentence for the caller."""
 
     def __init__(self, text: str, asides: Sequence[str] = ()) -> None:
-        """Take the message *text*; *asides* are notes that only a person sees."""
+        """Create an error with the message *text*; *asides* are notes that only the user sees."""
         super().__init__(text)
         self.asides = asides
         self.status_code: int | None = None
-        """The HTTP status of the server's answer, if this is the reason."""
+        """The HTTP status of the server's answer if it is the reason, else None."""
 
 
 class CallStoppedError(CallFailedError):
@@ -87,22 +87,22 @@ class CallStoppedError(CallFailedError):
 
 
 class BrokenError(ServerError):
-    """A broken connection, with the last lines on the server's stderr."""
+    """The error of a broken connection, with the last lines of the server's stderr."""
 
     def __init__(self, text: str, wrote: Sequence[str] = ()) -> None:
-        """Take the message *text* and the lines that the server *wrote*."""
+        """Create an error with the message *text* and the lines that the server *wrote*."""
         self._text = text
         self._wrote = wrote
         super().__init__(self._with(wrote))
 
     @property
     def brief(self) -> str:
-        """The message for a model, with only the last lines of stderr, because logs are long."""
+        """The message for a model, with only the last lines of stderr because logs are long."""
         return self._with(self._wrote[-_READ:])
 
     @property
     def asides(self) -> list[str]:
-        """The part for a person only: the earlier lines of stderr."""
+        """Notes that only the user sees: the earlier lines of stderr."""
         before = self._wrote[:-_READ]
         if not before:
             return []
@@ -115,7 +115,7 @@ class BrokenError(ServerError):
 
 
 def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError:
-    """Return the error to raise for the caller, because *error* ended *call* to the server of *inbox*."""
+    """Return the error to raise for the caller after *error* ended *call*."""
     if isinstance(error, BrokenError):
         return CallFailedError(error.brief, error.asides)
     if (recorded := recorded_failure(error)) is not None:
@@ -123,7 +123,7 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
     text = inbox.safe_text(sentence(error, call=call))
     asides = asides_of(call, inbox)
     if call.noise and isinstance(root_of(error), CallTimeoutError):
-        # The sentence quotes it
+        # The sentence quotes this line already
         del asides[0]
     failed = CallFailedError(ended(f"{text[:1].upper()}{text[1:]}"), asides)
     if call.http_failure is not None:
@@ -132,9 +132,9 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
 
 
 def asides_of(call: Call, inbox: "Inbox") -> list[str]:
-    """Return notes for the user on what the server wrote beside messages while the failed *call* ran.
+    """Return notes for the user on what the server wrote, besides messages, during *call*.
 
-    Other calls that ran meanwhile may have caused some of the lines of stderr.
+    Some lines of stderr may have been caused by other calls that ran at the same time.
     """
     asides = []
     if call.noise:
@@ -150,9 +150,10 @@ def asides_of(call: Call, inbox: "Inbox") -> list[str]:
 
 
 def _last_words(inbox: "Inbox", since: int) -> tuple[list[str], str]:
-    """Return the last lines of stderr after line number *since*, and the first cause of a traceback.
+    """Return the last lines of stderr after line *since*, and the first cause of a traceback.
 
-    Left out is what says nothing: the frames of a drawn traceback, and a line of a log for each request.
+    Lines without information are left out: frames of a traceback that rich has drawn, and the log
+    line for each request.
     """
     wrote = inbox.stderr.last(_SEARCHED_LINES, since=since)
     last = []
@@ -163,7 +164,7 @@ def _last_words(inbox: "Inbox", since: int) -> tuple[list[str], str]:
 
 
 def root_of(error: BaseException) -> BaseException:
-    """Return the error that *error* stands for: the first of a group, or the cause of a wrapper."""
+    """Return the error behind *error*: the first error of a group, or the cause of a wrapper."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -175,7 +176,7 @@ def root_of(error: BaseException) -> BaseException:
 
 
 def code_of(error: BaseException) -> int | None:
-    """Return the JSON-RPC code of *error*; None if *error* is not an answer of a server."""
+    """Return the JSON-RPC code of *error*; None if *error* is not a server's answer."""
     code = getattr(error, "code", None)
     if isinstance(code, int):
         return code
@@ -183,9 +184,9 @@ def code_of(error: BaseException) -> int | None:
 
 
 def forgot_session(error: Exception, call: Call) -> bool:
-    """Tell whether *call* failed because the server does not know our session any more.
+    """Tell whether *call* failed because the server no longer knows the session.
 
-    The HTTP status is then 404. An unknown method has this status too, but another error code.
+    The HTTP status is then 404. An unknown method has the same status, but its own error code.
     """
     failure = call.http_failure
     if failure is None or failure.status != 404:
@@ -200,7 +201,7 @@ def lost_connection(error: BaseException) -> bool:
 
 
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
-    """Return a sentence about *error*, without a full stop; *call* may know the HTTP answer."""
+    """Return a sentence about *error*, without a full stop; *call* may have the HTTP answer."""
     root = root_of(error)
     if refused := _refusal(root, call):
         return refused
@@ -238,12 +239,12 @@ def _refusal(root: BaseException, call: Call | None) -> str:
         return f"the authorization failed: {_plain(root)}"
     is_own = isinstance(root, ServerError | BodyError)
     if is_own or call is None or call.http_failure is None:
-        # Our own error says already what happened
+        # Our own error already says what happened
         return ""
     failure = call.http_failure
     is_known_client = failure.status not in _ABOUT_THE_CLIENT
     if failure.is_answer and is_known_client and code_of(root) is not None:
-        # An error of MCP: the HTTP status adds nothing
+        # The HTTP status adds nothing to an MCP error
         return ""
     return _http(failure)
 
@@ -258,14 +259,14 @@ def _plain(error: BaseException) -> str:
 
 
 def _short(words: str) -> str:
-    """Return the beginning of *words*, which a server wrote; the limit keeps messages short."""
+    """Return the beginning of *words*, which a server wrote, to keep messages short."""
     if len(words) <= _LONGEST:
         return words
     return f"{words[:_LONGEST].rstrip()}…"
 
 
 def _protocol(error: ValidationError) -> str:
-    """Return the problems that pydantic reports in an answer."""
+    """Return a sentence with the problems that pydantic reports in an answer."""
     lines = []
     for line in error.errors(include_url=False, include_input=False)[:3]:
         path = ".".join(map(str, line["loc"]))
@@ -293,7 +294,7 @@ def _http(failure: HttpFailure) -> str:
 
 
 def _rpc(error: Any, code: int) -> str:
-    """Return a sentence about *error*, an error of JSON-RPC: of the server, of the SDK, or ours."""
+    """Return a sentence about the JSON-RPC *error*, from the server, the SDK or this client."""
     text, data = str(error), getattr(error, "data", None)
     if lost_connection(error):
         return "the connection was closed"
@@ -325,7 +326,7 @@ def _rpc(error: Any, code: int) -> str:
 
 
 def _unreadable(text: str) -> str:
-    """Return a sentence if *text* says that an answer could not be read; else empty."""
+    """Return a sentence if *text* reports an answer that could not be read; else empty."""
     if text.startswith("Failed to parse "):
         reason = "it is not a message of JSON-RPC"
         if match := _TOO_LONG.search(text) or _PARSE_REASON.search(text):
@@ -338,14 +339,14 @@ def _unreadable(text: str) -> str:
 
 
 def about_noise(line: str) -> str:
-    """Return a sentence about *line*, which a server wrote in place of a message; without a full stop."""
+    """Return a sentence, without a full stop, about *line*, which should have been a message."""
     return f"The server wrote a line that is not a message: {_short(line)!r}"
 
 
 def required_pages(error: BaseException) -> list[dict[str, Any]]:
-    """Return the web pages that the server wants a person to visit before it answers.
+    """Return the web pages that the server wants the user to visit before it answers.
 
-    They are the `elicitations` in the data of *error*, without those that have no URL.
+    These are the `elicitations` with a URL in the data of *error*.
     """
     data = getattr(error, "data", None)
     offered = data.get("elicitations") if isinstance(data, dict) else None
@@ -369,8 +370,9 @@ def broken(
 ) -> BrokenError:
     """Return an error with *text* and the last lines of stderr.
 
-    If the server is a process, its exit code and its wrong lines on stdout are added to *text*, and
-    advice where it asks for a variable that is not among *variables*, those it was given.
+    If the server is a process, its exit code and invalid lines on stdout are added to *text*. If
+    stderr asks for an environment variable that is not in *variables*, which the server was
+    given, advice is added too.
     """
     lines = [text]
     if exit_code is not None:
@@ -393,7 +395,7 @@ def broken(
 
 
 def ending(code: int) -> str:
-    """Return in words how a process ended; an exit code *code* below zero means a signal."""
+    """Return in words how a process with the exit code *code* ended; below 0, it is a signal."""
     if code < 0:
         return f"signal {-code}"
     return f"exit code {code}"
@@ -402,17 +404,17 @@ def ending(code: int) -> str:
 # --- what a server wrote to stderr --------------------------------------------------
 
 STDERR = "Its last lines on stderr:"
-"""The line before the last lines of stderr in the message of a broken connection."""
+"""The line above the last lines of stderr in the error of a broken connection."""
 
 _EXCEPTION = re.compile(r"(\w+\.)*\w*(Error|Exception|Exit|Interrupt)\b.*")
 _OF_MCP = re.compile(
     r"(ImportError|ModuleNotFoundError|AttributeError): .*(from|named|module) '?mcp(\.[\w.]+)?'?(\W|$)"
 )
-# The whole line may be wrapped
+# Only the beginning, because the line may be wrapped
 _LINKS = ("During handling of the above exception", "The above exception was the direct")
-# How lines of a traceback begin that rich has drawn
+# How lines of a traceback drawn by rich begin
 _BOX = ("╭", "│", "╰")
-# `RUST_BACKTRACE=1` is a switch that a message offers
+# `RUST_BACKTRACE=1` in a message is only an offer
 _NAME = r"(?P<name>(?!ERR_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?!=\d)"
 _ASKED_FOR = [
     re.compile(pattern)
@@ -426,15 +428,15 @@ _ASKED_FOR = [
         rf"KeyError: '{_NAME}'",
     )
 ]
-"""How servers say that a variable of the environment is missing."""
+"""How servers report that an environment variable is missing."""
 # Characters
 _LONGEST_REASON = 120
-# Characters of a line: in a hostile one a search takes the square of its length
+# Characters of a line that are searched: in a hostile line, the time grows with its square
 _SEARCHED = 300
 
 
 def exception_line(lines: Sequence[str]) -> str:
-    """Return the last of *lines* that names an exception; if none does, the last line."""
+    """Return the last of *lines* that names an exception, or else the last line."""
     last = ""
     for line in reversed(lines):
         text = line.strip()
@@ -445,7 +447,7 @@ def exception_line(lines: Sequence[str]) -> str:
 
 
 def import_advice(lines: Sequence[str]) -> str:
-    """Return advice if *lines* of stderr end with an exception of an import of `mcp`; else an empty text."""
+    """Return advice if *lines* of stderr end with an error on importing `mcp`; else empty."""
     if not _OF_MCP.match(exception_line(lines)):
         return ""
     return (
@@ -455,9 +457,9 @@ def import_advice(lines: Sequence[str]) -> str:
 
 
 def first_cause(lines: Iterable[str]) -> str:
-    """Return the exception with which the last traceback in *lines* began; empty if it has only one.
+    """Return the first of several linked exceptions in the last traceback of *lines*; else empty.
 
-    What an `except` raises is often about something else, and hides the reason.
+    An exception raised in an `except` is often about something else, and hides the reason.
     """
     first = present = ""
     is_linked = is_drawn = False
@@ -477,7 +479,7 @@ def first_cause(lines: Iterable[str]) -> str:
 
 
 def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
-    """Return advice if *lines* of stderr ask for a variable that is not in *known*; else an empty text."""
+    """Return advice if *lines* of stderr ask for a variable not in *known*; else empty."""
     for line in lines:
         for pattern in _ASKED_FOR:
             match = pattern.search(line[:_SEARCHED])
@@ -491,9 +493,9 @@ def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
 
 
 def short_reason(server: str, error: str) -> str:
-    """Return one short line of *error*, the message about the *server* that failed.
+    """Return one short line about *error*, the message about the failed *server*.
 
-    If the message has lines of stderr, it is the exception in them, or the last of them.
+    If the message contains lines of stderr, this is the exception in them, or the last line.
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
     if heading:

@@ -1,6 +1,6 @@
-"""A server over time: kept, compared, recorded and approved, in a line of a cell and in a tab of the explorer.
+"""Snapshots, comparisons, recordings and approvals of a server, for magics and the explorer.
 
-What was done is returned as sentences, which a line prints and a tab shows.
+The functions return sentences on what was done, which a magic prints and the explorer shows.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ from toolbench.wording import counted
 if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
 
-# Calls that would be refused and are named
+# The most refused calls that are named
 _MOST_CALLS = 10
 
 
 def file_of(server: str, ending: str) -> str:
-    """Return the name of a file for the server with the name *server*, such as `shop.jsonl`."""
+    """Return a file name for the server *server*, such as `shop.jsonl`."""
     letters = "".join(c if c.isalnum() or c in "-_." else "_" for c in server[:60])
     return (letters.lstrip(".") or "server") + ending
 
@@ -36,10 +36,10 @@ def file_of(server: str, ending: str) -> str:
 
 
 def write_snapshot(session: "MCPServerSession", file: str, *, overwrite: bool) -> str:
-    """Write what *session* offers now into *file*, to compare it later.
+    """Write what *session* offers now to *file*, for later comparisons.
 
     Raises:
-        FileError: If the file has other content and is not to be overwritten, or cannot be written.
+        FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
     path = session.snapshot().write(file, overwrite=overwrite)
     tools = counted(len(session.tools), "tool")
@@ -48,7 +48,7 @@ def write_snapshot(session: "MCPServerSession", file: str, *, overwrite: bool) -
 
 @dataclass(frozen=True)
 class Comparison:
-    """What changed in a server, and which earlier calls it would refuse now."""
+    """The changes of a server, and the earlier calls that it would refuse now."""
 
     before: str
     """The name of the older side."""
@@ -57,12 +57,12 @@ class Comparison:
     older: Snapshot
     newer: Snapshot
     changes: Sequence[Change]
-    """The changes, the most severe first."""
+    """The changes, most severe first."""
     calls: CheckedCalls
 
     @property
     def verdict(self) -> str:
-        """One sentence: that nothing changed, or how many changes of each kind there are."""
+        """A sentence: nothing has changed, or how many changes of each severity there are."""
         if not self.changes:
             return f"{self.after} offers the same as {self.before}."
         counts = []
@@ -74,17 +74,17 @@ class Comparison:
 
     @property
     def about_calls(self) -> list[str]:
-        """Sentences about the calls: how many would be refused now, and the first of them."""
+        """Sentences on how many calls would be refused now, and on the first of them."""
         return [self.calls.summary, *(f"- {call}" for call in self.calls[:_MOST_CALLS])]
 
 
 def compare(session: "MCPServerSession", other: str) -> Comparison:
     """Compare what *session* offers now with *other*.
 
-    The calls that are checked are those in the history, and those in a recording.
+    The calls in the history, and in *other* if it is a recording, are checked too.
 
     Args:
-        session: The server of the newer side.
+        session: The newer side.
         other: The older side: the file of a snapshot or recording, or the name of a connected
             server.
 
@@ -104,7 +104,7 @@ def compare(session: "MCPServerSession", other: str) -> Comparison:
 
 
 def _older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list[Any]]:
-    """Return what *other* offers, and the calls of *session* and of *other* for `check_calls`."""
+    """Return what *other* offers, and the calls of both servers to check."""
     path = Path(other).expanduser()
     file: Path | None = None
     if path.is_file():
@@ -130,20 +130,20 @@ def _older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list
 
 
 def record(session: "MCPServerSession", file: str) -> str:
-    """Record *session* into *file* from now on.
+    """Record *session* to *file* from now on.
 
     Raises:
-        ServerError: As `MCPServerSession.start_recording` does.
+        ServerError: For the same reasons as in `MCPServerSession.start_recording`.
     """
     session.start_recording(file)
     return recording_state(session)
 
 
 def record_so_far(session: "MCPServerSession", file: str) -> str:
-    """Write into *file* what went between this client and *session* so far, as far as it is kept.
+    """Write the messages of *session* so far, as far as they were kept, to *file*.
 
     Raises:
-        ServerError: As `MCPServerSession.record_so_far` does.
+        ServerError: For the same reasons as in `MCPServerSession.record_so_far`.
     """
     losses, name = session.record_so_far(file), session.name
     own = [call for call in Recording.read(file).calls if call.server == name]
@@ -156,7 +156,7 @@ def record_so_far(session: "MCPServerSession", file: str) -> str:
 
 
 def recording_state(session: "MCPServerSession") -> str:
-    """Return whether *session* is recorded or replayed, and how to change that."""
+    """Return sentences on whether *session* is recorded or replayed, and how to change that."""
     name, path = session.name, session.recording
     if path is None:
         return (
@@ -172,7 +172,7 @@ def stop_recording(session: "MCPServerSession") -> str:
     """End the recording of *session*.
 
     Raises:
-        ServerError: If it is not recorded.
+        ServerError: If the session is not recorded.
     """
     path = session.stop_recording()
     if path is None:
@@ -187,7 +187,7 @@ def stop_recording(session: "MCPServerSession") -> str:
 
 
 def trust_of(session: "MCPServerSession") -> Trust:
-    """Return what *session* offers beside what was approved.
+    """Return the trust in *session*, which compares its offer with what was approved.
 
     Raises:
         ServerError: If the server needs no approval.
@@ -201,10 +201,10 @@ def trust_of(session: "MCPServerSession") -> Trust:
 
 
 def approve(session: "MCPServerSession", offer: Offer) -> str:
-    """Approve *offer*, what *session* offered when its changes were shown to the user.
+    """Approve *offer*, the offer of *session* whose changes were shown to the user.
 
     Raises:
-        ServerError: If the server needs no approval, or offers something else by now.
+        ServerError: If the server needs no approval, or now offers something else.
     """
     trust_of(session).approve(offer)
     tools = counted(len(session.tools), "tool")

@@ -1,4 +1,4 @@
-"""Review a server before a model gets its tools: its approval, cost, effects and lint findings."""
+"""Review a server's approval, cost, effects and lint findings before a model gets its tools."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class TokenBill:
-    """The tokens of each tool (its name, description and arguments), and their total.
+    """The tokens of each tool (name, description and arguments), and the total.
 
-    Tools that a server keeps for its app are left out, because no model gets them.
+    Tools that are only for a server's app are left out, because no model gets them.
     """
 
     total: TokenCount
     tools: dict[str, TokenCount]
-    """The cost of each tool by its name on the server, in the server's order."""
+    """The tokens of each tool by its name on the server, in the server's order."""
 
     @classmethod
     def of(cls, tools: Iterable[MCPToolDefinition]) -> Self:
@@ -47,19 +47,19 @@ class TokenBill:
         return cls(TokenCount(tokens, exact=False), costs)
 
     def number(self, name: str) -> str:
-        """Return the tokens of the tool *name*, as a number; empty if no model gets it."""
+        """Return the number of tokens of the tool *name* as a string; empty if no model gets it."""
         if name in self.tools:
             return self.tools[name].number
         return ""
 
     @property
     def dearest(self) -> list[tuple[str, TokenCount]]:
-        """The tools with their costs, the dearest first."""
+        """The tools with their tokens, most expensive first."""
         return sorted(self.tools.items(), key=lambda item: -item[1].tokens)
 
 
 def _cost(tool: MCPToolDefinition) -> TokenCount:
-    """Return the cost of *tool*. It is counted once and kept: counting 1,000 tools takes 0.1 s."""
+    """Return the tokens of *tool*, counted once and kept: counting 1,000 tools takes 0.1 s."""
     if (cost := _costs.get(tool)) is None:
         cost = _costs[tool] = tool_tokens(tool)
     return cost
@@ -67,20 +67,20 @@ def _cost(tool: MCPToolDefinition) -> TokenCount:
 
 _NAME = "font-size:13px;background:transparent;padding:0"
 _PARTS = {"name", "description", "annotations", "arguments"}
-"""The parts of a tool that a finding may be about, as its message says."""
+"""The parts of a tool that the message of a finding names itself."""
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-# Findings, or changes, shown at once
+# The number of findings or changes that are shown at once
 _LISTED = 8
-# Those shown after a click
+# The number of findings or changes that a click shows
 _FOLDED = 200
-# Tools named in one sentence
+# The most tools named in one sentence
 _LISTED_TOOLS = 12
-# Tokens in every request
+# From this number of tokens in every request, a server counts as expensive
 _EXPENSIVE = 5_000
 
 
 class Verdict(NamedTuple):
-    """An answer to the question whether to use a server: a sentence, and its colour."""
+    """The answer to whether a server should be used: a sentence and its colour."""
 
     tone: Tone
     sentence: str
@@ -88,20 +88,20 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class ServerReview:
-    """Facts about a server. A person reads them before the tools of the server are used.
+    """Facts about a server, to be read before its tools are used.
 
     Attributes:
         server: The name of the server.
         tools: The number of tools that can be called.
         cost: The tokens that the tools add to each request to a model; see `TokenBill`.
-        destructive: The tools that declare that they may delete or overwrite.
+        destructive: The tools that declare that they may delete or overwrite data.
         undeclared: The tools that do not declare what they change.
-        disabled: The tools that cannot be called, each with its reason.
-        findings: The findings of lint in the tools for models, the worst first.
-        changes: The changes since the server was approved, the most severe first. If there are any,
+        disabled: The tools that cannot be called, each with the reason.
+        findings: The lint findings in the tools for models, worst first.
+        changes: The changes since the server was approved, most severe first. If there are changes,
             its tools are not called.
-        warnings: The texts of the server that have hidden characters.
-        error: Why the server does not answer now, or lists no tools; empty if it does.
+        warnings: The server's strings that have hidden characters.
+        error: Why the server does not answer or list its tools now; empty if it does.
     """
 
     server: str
@@ -117,7 +117,7 @@ class ServerReview:
 
     @property
     def counts(self) -> str:
-        """A sentence with the numbers of tools, tokens, undeclared tools and findings of lint."""
+        """A sentence with the numbers of tools, tokens, undeclared tools and lint findings."""
         findings = counted(len(self.findings), "finding")
         return (
             f"{counted(self.tools, 'tool')}, {self.cost} in every request, "
@@ -126,7 +126,7 @@ class ServerReview:
 
     @property
     def verdict(self) -> Verdict:
-        """A plain answer, from what the tools declare; no tool was called for it."""
+        """A plain answer, based on what the tools declare; no tool is called."""
         risky = len(self.destructive) + len(self.undeclared)
         if self.changes:
             return Verdict(
@@ -167,7 +167,7 @@ class ServerReview:
 
     @property
     def concerns(self) -> list[str]:
-        """Sentences about risks for a person. An empty list does not mean that the server is safe."""
+        """Sentences about risks; an empty list does not mean that the server is safe."""
         concerns = []
         for names, text in (
             (self.destructive, "can delete or overwrite data"),
@@ -188,7 +188,7 @@ class ServerReview:
         return concerns
 
     def to_html(self) -> Html:
-        """Return the review as a card that needs no kernel."""
+        """Return the review as HTML that needs no kernel."""
         tone, sentence = self.verdict
         command = f": <code>%tools lint --source mcp:{escape(self.server)}</code> lists them all"
         tab = f": a page with all is in the tab Changes of <code>%mcp explore {escape(quote(self.server))}</code>"
@@ -214,7 +214,7 @@ class ServerReview:
             *self.concerns,
             *map(_finding_text, self.findings),
         ]
-        # The names are a server's
+        # Names from a server may contain line breaks
         return "\n".join(map(on_one_line, lines))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -222,9 +222,9 @@ class ServerReview:
 
 
 def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
-    """Return *texts*, which are HTML, as a list below *head*. A click shows those after the first.
+    """Return *texts*, which are HTML, as a list below *head*; a click shows all but the first ones.
 
-    Of very many, the last are left out, and *beyond* says where they are.
+    If there are too many, the last are left out, and *beyond* says where to find them.
     """
     every = list(texts)
     if not every:
@@ -263,7 +263,7 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _finding_html(finding: Finding) -> str:
-    """Return a line with the tool, the argument if the message does not name it, and the rule."""
+    """Return a line with the tool, the argument unless the message names it, and the rule."""
     part = ""
     if finding.place and finding.where not in _PARTS:
         part = f", {escape(finding.place)}"
@@ -306,7 +306,7 @@ def review_of(session: "MCPServerSession") -> ServerReview:
 def _why_not_now(session: "MCPServerSession") -> str:
     if session.error is not None:
         return short_reason(session.name, session.error)
-    # After a loss the next call connects again
+    # After a lost connection, the next call connects again
     if session.is_connected or session.status == "lost":
         return ""
     return f"it is not connected. %mcp reconnect {quote(session.name)} connects it."

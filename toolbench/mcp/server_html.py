@@ -1,4 +1,4 @@
-"""The view of servers without widgets: the state of each connection and its tools."""
+"""Show servers without widgets: the state of each connection, and the tools."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -34,12 +34,12 @@ _INSTRUCTIONS = 2_000
 
 
 def status_words(status: str) -> str:
-    """Return the words for *status*, the state of the connection to a server."""
+    """Return *status*, the state of a server's connection, in words."""
     return _WORDS.get(status, status)
 
 
 def status_badge(status: str) -> Html:
-    """Return a badge that shows *status* in words, in the colour for this status."""
+    """Return a badge with *status* in words and a matching colour."""
     return badge(status_words(status), _TONES.get(status, "neutral"))
 
 
@@ -52,9 +52,9 @@ def client_bundle(client: Any) -> dict[str, str]:
     """Return the mime bundle of all servers of *client*: text, and HTML that needs no kernel.
 
     Args:
-        client: Any object with `servers`, sessions by name.
+        client: Any object with `servers`, a mapping of sessions by name.
     """
-    # It may change in another thread
+    # A copy, because another thread may change it
     servers: Mapping[str, MCPServerSession] = dict(client.servers)
     if not servers:
         return {"text/plain": "No servers."}
@@ -93,7 +93,7 @@ def _server_html(server: "MCPServerSession") -> str:
 
 
 def _tools_of(server: "MCPServerSession") -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the names and purposes of the first tools, and the notes about the others."""
+    """Return the names and purposes of the first tools, and notes about the others."""
     tools = server.tools
     rows = [(tool.name, tool.description.strip().partition("\n")[0]) for tool in tools[:ROWS]]
     if len(tools) > ROWS:

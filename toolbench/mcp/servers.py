@@ -110,7 +110,7 @@ class Servers:
         return state.present[name]
 
     def take_out(self, name: str) -> "MCPServerSession":
-        """Move the session called *name* to the former ones, and return it; the caller must close it.
+        """Move the session called *name* to the former ones, and return it to be closed.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -132,7 +132,7 @@ class Servers:
         return session
 
     def forget(self, name: str) -> "MCPServerSession":
-        """Remove the present or former session called *name*, and return it; the caller must close it.
+        """Remove the present or former session called *name*, and return it to be closed.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -254,7 +254,7 @@ class Servers:
         return before
 
     def _give_up(self, session: "MCPServerSession", former: "MCPServerSession | None") -> bool:
-        """Put the *former* session back in place of the failed *session*; tell whether it was removed.
+        """Remove the failed *session*, and restore the *former* one; tell whether it was removed.
 
         If no other session has its name, the failed session remains, with its error.
         """
@@ -269,7 +269,7 @@ class Servers:
         return True
 
     async def close(self) -> None:
-        """Close all sessions, but keep them in the collection. Await this in the background loop."""
+        """Close all sessions, but keep them here. Await this in the background loop."""
         await all_closed(self.all)
 
 
@@ -392,7 +392,7 @@ class ConnectedServers:
         raise ToolNotFoundError(msg)
 
     def tool_again(self, address: ToolAddress, tool: Any) -> Any:
-        """Return *tool* as listed now; if its session has ended, the tool of the current session."""
+        """Return *tool* as listed now, from the current session if its own session has ended."""
         if tool is not None:
             session = getattr(tool.executor, "client", None)
             if session in self.sessions or self.session(address.server) is None:

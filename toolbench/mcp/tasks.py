@@ -1,7 +1,7 @@
-"""Follow a tool call that a server runs as a task: its state, questions, progress, result and cancel.
+"""Follow a tool call that a server runs as a task, until it ends or is cancelled.
 
-Source: MCP, SEP-2663, the tasks of the protocol of 2026-07-28. A task is followed by the run that
-started it, to its end. A run that is cancelled cancels its task.
+Source: MCP, SEP-2663, the tasks of the protocol of 2026-07-28. The run that started a task follows
+it to its end. Cancelling the run cancels the task.
 """
 
 import logging
@@ -33,18 +33,18 @@ from toolbench.values import clip
 _ENDED = frozenset({"completed", "failed", "cancelled"})
 _STATES = _ENDED | {"working", "input_required"}
 FIRST_PAUSE = 0.05
-"""Seconds before the first request for the state. If the server names no interval, each pause doubles."""
-# The most seconds between two requests for the state, if the server names no interval
+"""Seconds before the first request for the state; later pauses double if the server names none."""
+# The most seconds between two requests for the state if the server names no interval
 _ASKING = 1.0
 # The fewest and the most seconds between two requests, whatever the server asks for
 _SHORTEST, _LONGEST = 0.05, 600.0
-# Seconds for the answer to a request about a task
+# Seconds to wait for the answer to a request about a task
 _ANSWER = 60.0
 # Seconds before a request without an answer is repeated
 _AGAIN = (0.5, 2.0, 5.0)
-# Seconds for the answer to a cancel
+# Seconds to wait for the answer to a cancellation
 _CANCEL = 5.0
-# Codes of an answer about an unknown task
+# Error codes for an unknown task
 _UNKNOWN = frozenset({-32602, -32002})
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class TaskState:
     message: str
     """The server's message about the state; it may be empty."""
     interval: float | None
-    """The seconds between two requests for the state; None if the server does not say."""
+    """The seconds that the server wants between requests for the state; None if not stated."""
     raw: Mapping[str, Any]
 
     @classmethod
@@ -67,8 +67,8 @@ class TaskState:
         """Return the state in *raw*, a message of the server.
 
         Raises:
-            CallFailedError: If the task has no id, or no state that MCP defines: a wait for the
-                end of this task would never end.
+            CallFailedError: If the task has no id, or no state that MCP defines. Waiting for its
+                end might never end.
         """
         identity, status = raw.get("taskId"), raw.get("status")
         if not isinstance(identity, str) or not identity:
@@ -87,12 +87,12 @@ class TaskState:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the task has ended, so that it cannot change any more."""
+        """Whether the task has ended and can no longer change."""
         return self.status in _ENDED
 
     @property
     def pause(self) -> float:
-        """The longest pause in seconds before the next request for the state."""
+        """The maximum pause in seconds before the next request for the state."""
         return min(max(self.interval or _ASKING, _SHORTEST), _LONGEST)
 
     @property
@@ -110,13 +110,13 @@ class TaskState:
 
 
 def _seconds(milliseconds: Any) -> float | None:
-    """Return the positive number *milliseconds* in seconds; None if it is anything else."""
+    """Convert *milliseconds* to seconds; None unless it is a positive number."""
     if not isinstance(milliseconds, int | float) or isinstance(milliseconds, bool):
         return None
     try:
         seconds = float(milliseconds) / 1000
     except OverflowError:
-        # A JSON number has no largest value
+        # JSON numbers have no upper limit
         return None
     if isfinite(seconds) and seconds > 0:
         return seconds
@@ -124,10 +124,10 @@ def _seconds(milliseconds: Any) -> float | None:
 
 
 def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
-    """Refuse the call of *tool*, described by the older protocol, if it runs as a task only.
+    """Refuse a call of *tool* if it only runs as a task of the older protocol.
 
     Raises:
-        CallFailedError: If the tool demands a task of the protocol of 2025-11-25.
+        CallFailedError: If the tool requires a task of the protocol of 2025-11-25.
     """
     execution = tool.get("execution")
     if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
@@ -140,7 +140,7 @@ def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
 
 @dataclass
 class MCPTask:
-    """A task that a call of this kernel started, in the state that the server sent last."""
+    """A task that a call from this kernel started, in its last known state."""
 
     id: str
     tool: str
@@ -157,12 +157,12 @@ async def task_result(
     connection: ReconnectingConnection,
     tasks: "deque[MCPTask]",
 ) -> dict[str, Any]:
-    """Return the result of *call*, which is the result of the task that the answer *raw* starts.
+    """Wait for the task that the answer *raw* to *call* describes, and return its result.
 
     The task is added to *tasks*. Await this in the background loop.
 
     Raises:
-        CallFailedError: If the task has no result, for any reason.
+        CallFailedError: If the task brings no result, for any reason.
     """
     followed = _FollowedTask(TaskState.of(raw), call, connection)
     tasks.append(followed.task)
@@ -171,15 +171,15 @@ async def task_result(
     except CallFailedError:
         raise
     except Exception as error:
-        # The SDK's, the network's
+        # An error of the SDK or the network
         raise call_failed(error, call, connection.inbox) from error
 
 
 class _FollowedTask:
-    """One task, from its start to its end. The methods run in the background loop."""
+    """One task, followed from its start to its end; the methods run in the background loop."""
 
     def __init__(self, state: TaskState, call: Call, connection: ReconnectingConnection) -> None:
-        """Follow the task that *call* started, which is in *state*."""
+        """Prepare to follow the task that *call* started, beginning with *state*."""
         self._state = state
         self._call = call
         self._connection = connection
@@ -190,13 +190,13 @@ class _FollowedTask:
         """What the user sees of the task."""
 
     async def result(self) -> dict[str, Any]:
-        """Return the result of the tool. There is no time limit, because a task may take hours.
+        """Wait for the task, without a time limit because it may take hours, and return its result.
 
         Cancelling this coroutine also cancels the task at the server.
 
         Raises:
             CallStoppedError: If the task was cancelled at the server.
-            CallFailedError: If the task failed, or the server does not know the task any more.
+            CallFailedError: If the task failed, or the server no longer knows it.
             Exception: Any error of the connection; `sentence` explains it.
         """
         call, report = self._call, self._call.on_progress
@@ -205,7 +205,7 @@ class _FollowedTask:
         if report is not None:
             call.on_progress = self._note_progress(report)
         try:
-            # Under its old token: the server reports progress and asks questions with it
+            # Under its old token, which the server uses for progress and questions
             with self._connection.inbox.calls.reopen(call), call.limited():
                 return await self._follow()
         except get_cancelled_exc_class():
@@ -220,7 +220,7 @@ class _FollowedTask:
             self._show()
             if self._state.status == "input_required" and await self._answer_questions():
                 pause = max(FIRST_PAUSE, self._state.interval or 0.0)
-            # A disconnect ends a long pause; the request after it then says why
+            # Disconnecting ends a long pause; the request after it then tells why
             with anyio.move_on_after(min(pause, self._state.pause)):
                 await self._is_closed.wait()
             self._state = await self._present_state()
@@ -237,7 +237,7 @@ class _FollowedTask:
             raise
         except Exception as error:
             code = code_of(error)
-            # Only the error of a server ends the task
+            # Only an error from the server ends the task
             if code is None or _is_passing(error):
                 raise
             verb = "give the state of"
@@ -248,7 +248,7 @@ class _FollowedTask:
             raise CallFailedError(self._safe(text)) from error
 
     def _outcome(self) -> dict[str, Any]:
-        """Return the result of the task, which has ended."""
+        """Return the result of the ended task."""
         state = self._state
         result, error = state.raw.get("result"), state.raw.get("error")
         if state.status == "cancelled":
@@ -275,11 +275,11 @@ class _FollowedTask:
     # --- cancel -------------------------------------------------------------------
 
     async def _cancel(self) -> None:
-        """Cancel the task at the server. No error is raised: the server may be gone."""
+        """Cancel the task at the server, without raising errors because the server may be gone."""
         if portal.is_closing:
-            # No request leaves this process any more; the server ends the task after its `ttlMs`
+            # No more requests can be sent; the server ends the task after its `ttlMs`
             return
-        # Shielded, because the run is cancelled already; a close of the connection waits for it
+        # Shielded, because the run is already cancelled; closing the connection waits for this
         with CancelScope(shield=True), self._connection.last_request():
             try:
                 await self._send("tasks/cancel", Call(_CANCEL, tool=self._call.tool))
@@ -291,7 +291,7 @@ class _FollowedTask:
     # --- questions ----------------------------------------------------------------
 
     async def _answer_questions(self) -> bool:
-        """Answer the new questions of the task; return whether there were any."""
+        """Answer the new questions of the task; tell whether there were any."""
         requests = self._state.raw.get("inputRequests")
         if not isinstance(requests, Mapping):
             return False
@@ -316,7 +316,7 @@ class _FollowedTask:
     # --- the wire -----------------------------------------------------------------
 
     async def _request(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a request about the task; repeat it if the network or the server fails for a moment."""
+        """Send a request about the task; repeat it after a temporary failure."""
         for pause in (*_AGAIN, None):
             call = Call(_ANSWER, tool=self._call.tool, answerer=self._call.answerer)
             try:
@@ -332,7 +332,7 @@ class _FollowedTask:
             task = {"taskId": self._state.id}
             return await self._connection.request(method, {**task, **params}, call)
         except Exception as error:
-            # A passing failure of HTTP becomes a ServerError
+            # A temporary HTTP failure becomes a ServerError
             failure = call.http_failure
             if failure is None or failure.status not in PASSING_STATUSES:
                 raise
@@ -341,7 +341,7 @@ class _FollowedTask:
     # --- what the user sees -------------------------------------------------------
 
     def _note_progress(self, report: OnProgress) -> OnProgress:
-        """Return a function that adds the state of the task to the progress of the tool."""
+        """Return a progress handler that also reports the state of the task."""
 
         def note(value: float, total: float | None, message: str) -> None:
             self._progress = (value, total, message)
@@ -351,7 +351,7 @@ class _FollowedTask:
         return note
 
     def _show(self) -> None:
-        """Report the state of the task, with the last progress of the tool."""
+        """Report the state of the task together with the last progress of the tool."""
         self.task.status = self._state.status
         self.task.message = self._safe(self._state.message)
         report = self._call.on_progress
@@ -368,7 +368,7 @@ class _FollowedTask:
 
 
 def _is_passing(error: BaseException) -> bool:
-    """Tell whether the same request may succeed later, in spite of *error*."""
+    """Tell whether *error* is temporary, so that the same request may succeed later."""
     if isinstance(error, BrokenError | ServerError | CallTimeoutError | TimeoutError):
         return True
     return error_kind(error) == "network"

@@ -1,4 +1,4 @@
-"""Groups of a server's tools: those whose names begin alike, with what each group costs and does."""
+"""Groups of a server's tools whose names begin alike, with the cost and effects of each."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from toolbench.mcp.review import TokenBill
 from toolbench.mcp.tool import MCPToolDefinition
 from toolbench.wording import counted, listed
 
-# Groups; the last has the tools of all others
+# The most groups; the last has all other tools
 _MOST = 20
 OTHERS = "other names"
 """The name of the group of all other tools."""
@@ -20,7 +20,7 @@ OTHERS = "other names"
 
 @dataclass(frozen=True)
 class ToolGroup(Sequence[MCPToolDefinition]):
-    """Tools of one server whose names begin alike. An agent takes it as it takes a list of tools.
+    """Tools of one server whose names begin alike, to be used like a list of tools.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools

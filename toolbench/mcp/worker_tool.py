@@ -1,7 +1,7 @@
 """Call a server's tool on a worker of a cluster, in a session that is closed when idle.
 
 The worker gets the server's entry as it is in the configuration. Variables (`${TOKEN}`) are
-filled in on the worker, from its own environment: their values are never sent.
+replaced on the worker, from its own environment, so their values are never sent.
 """
 
 from collections.abc import Iterator
@@ -24,21 +24,21 @@ IDLE = 10.0
 
 @dataclass(frozen=True)
 class WorkerTool:
-    """Data from which a worker makes a tool of a server. It is sent to the worker."""
+    """Data that is sent to a worker, to recreate a server's tool from it."""
 
     server: str
     remote_name: str
     entry: ServerEntry
     client_type: "type[MCPClient]"
-    """The class of the client that connects the server on the worker. It is here, and not imported,
-    because clients are made of tools, and tools of this module."""
+    """The class of the client that connects the server on the worker, a field because importing it
+    here would be circular."""
 
     @classmethod
     def of(cls, server: str, remote_name: str) -> "WorkerTool":
         """Return the data for the tool *remote_name* of the connected server *server*.
 
         Raises:
-            ServerError: If the server is an object of this process: no other process reaches it.
+            ServerError: If the server is a Python object, which other processes cannot reach.
             ToolNotFoundError: If no such server is connected.
         """
         session = connected.session(server)
@@ -57,7 +57,7 @@ class WorkerTool:
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
-        """Yield the tool from a session of this worker. The session is connected first if needed.
+        """Yield the tool from a session of this worker, which is connected first if needed.
 
         Raises:
             ServerError: If the server cannot be reached from the worker.
@@ -67,25 +67,25 @@ class WorkerTool:
 
 
 class _Server:
-    """A server of this worker, connected at its first use."""
+    """A server of this worker, connected when first used."""
 
     def __init__(self, tool: WorkerTool) -> None:
         self._name, self._entry = tool.server, tool.entry
         self.client = tool.client_type()
-        # Held while the server is connected: its calls at once share one session. Calls of other
-        # servers do not wait
+        # Held while connecting, so that simultaneous calls share one session; other servers do not
+        # wait
         self._connecting = Lock()
         self._is_connected = False
 
     def has(self, tool: WorkerTool) -> bool:
-        """Tell whether *tool* is one of this server."""
+        """Tell whether *tool* belongs to this server."""
         return (self._name, self._entry) == (tool.server, tool.entry)
 
     def session(self) -> "MCPServerSession":
-        """Return the session, connected if this is the first use.
+        """Return the session; connect it first if this has not succeeded before.
 
         Raises:
-            ServerError: If the server cannot be reached. The next use tries again.
+            ServerError: If the server cannot be reached.
         """
         with self._connecting:
             if not self._is_connected:
@@ -95,12 +95,12 @@ class _Server:
 
 
 class WorkerSessions:
-    """The sessions of this worker; all close when no session was used for some seconds."""
+    """The sessions of this worker, all closed when none was used for some seconds."""
 
     def __init__(self, idle: float = IDLE) -> None:
-        """Close sessions after *idle* seconds without a use."""
+        """Create a collection whose sessions are closed after *idle* seconds without use."""
         self._idle = idle
-        # Of what is below; never held while a server is awaited
+        # Protects the fields below; never held while waiting for a server
         self._lock = Lock()
         self._servers: list[_Server] = []
         self._users = 0
@@ -110,7 +110,7 @@ class WorkerSessions:
     def connected(self, tool: WorkerTool) -> "Iterator[MCPServerSession]":
         """Yield the session with the server of *tool*.
 
-        It stays open during the use, and a little longer.
+        The session stays open during the `with` block, and for some seconds after it.
         """
         with self._lock:
             self._users += 1
@@ -149,6 +149,6 @@ class WorkerSessions:
             server.client.sync_close()
 
 
-# The background loop ends them when the process ends
+# The background loop closes them when the process ends
 sessions = WorkerSessions()
 """The sessions of this process."""

@@ -90,7 +90,7 @@ class Recorder:
     def write(
         self, direction: Direction, server: str, message: bytes, at: float | None = None
     ) -> None:
-        """Append a frame with *message*, which is JSON without secrets, and the time *at* or now."""
+        """Append a frame with *message* (JSON without secrets) and the time *at*, or now."""
         at = at or time()
         head = f'{{"at": {at:.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
         line = b"".join((head.encode(), b', "message": ', message, b"}\n"))

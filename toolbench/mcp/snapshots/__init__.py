@@ -1,6 +1,6 @@
-"""Keep in a file what a server offers, and explain how this changed later.
+"""Save what a server offers, and explain later changes.
 
-Start with `snapshot.Snapshot`. `diff.changes_between` compares two snapshots,
-`schema_diff.differences` two JSON Schemas, with the values of `samples`, and
-`check_calls.check_calls` checks recorded calls against a snapshot. `page` shows changes as HTML.
+Start with `snapshot.Snapshot`. `diff.changes_between` compares two snapshots.
+`schema_diff.differences` compares two JSON Schemas by trying the values of `samples`.
+`check_calls.check_calls` checks earlier calls against a snapshot. `page` shows changes as HTML.
 """

@@ -1,4 +1,4 @@
-"""Check earlier calls against the present schemas of a server."""
+"""Check earlier calls against the current schemas of a server."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from toolbench.redaction import MARK, has_mark
 from toolbench.values import NOT_KEPT, clip
 from toolbench.wording import counted
 
-# Characters of the arguments of a call
+# The most characters of a call's arguments
 _MAX_ARGUMENTS = 300
 
 
@@ -32,16 +32,16 @@ class RefusedCall:
 
     def __str__(self) -> str:
         arguments = clip(self.arguments, _MAX_ARGUMENTS)
-        # No name of a server may look like another call
+        # A server's names must not look like another call
         reasons = on_one_line("; ".join(self.reasons))
         return f"{on_one_line(self.tool)}({arguments}): {reasons}"
 
 
 class CheckedCalls(Sequence[RefusedCall]):
-    """The calls that would be refused now, and the number of checked calls."""
+    """The sequence of calls that would be refused now, with the number of checked calls."""
 
     def __init__(self, refused: Sequence[RefusedCall], checked: int) -> None:
-        """Store the calls *refused*, and *checked*: the number of all calls that were checked."""
+        """Keep the *refused* calls, and *checked*, the number of all calls that were checked."""
         self._refused = tuple(refused)
         self.checked = checked
         """The number of checked calls."""
@@ -58,7 +58,7 @@ class CheckedCalls(Sequence[RefusedCall]):
 
     @property
     def summary(self) -> str:
-        """A sentence with the numbers of refused and of checked calls."""
+        """A sentence with the numbers of refused and checked calls."""
         if not self.checked:
             return "There are no calls of these tools to check."
         if not self._refused:
@@ -77,17 +77,17 @@ def check_calls(
     before: Snapshot | None = None,
     server: str | None = None,
 ) -> CheckedCalls:
-    """Check *calls*, and return the calls that the schemas in *snapshot* refuse.
+    """Return those of *calls* that the schemas in *snapshot* refuse.
 
-    Equal calls count once. A call that failed when it was made does not count.
+    Equal calls are counted once. Calls that failed when they were made are not counted.
 
     Args:
         snapshot: What the server offers now.
-        calls: `history()`, a `Recording`, or calls: objects with `tool` (or `name`) and
-            `arguments`, or dicts with `name` and `arguments`. A hidden secret, and a string that
-            was too long to keep, are not checked.
-        before: What the server offered at the time of the calls. If it is given, a call that was
-            refused then already is not counted. A call of a tool that was removed later is counted.
+        calls: `history()`, a `Recording`, or an iterable of calls. A call is an object with `tool`
+            (or `name`) and `arguments`, or a dict with `name` and `arguments`. Hidden secrets, and
+            strings that were too long to keep, are not checked.
+        before: What the server offered at the time of the calls. If given, calls that were refused
+            then are not counted, and calls of tools that have been removed since are.
         server: The name of the server whose calls are checked; None checks all calls.
 
     Examples:
@@ -134,7 +134,7 @@ class _Tools:
         self._validators: dict[str, SchemaValidator | None] = {}
 
     def reasons(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the reasons why the call would be refused; an empty list if it would be accepted."""
+        """Return why the call would be refused; an empty list if it would be accepted."""
         if name not in self.by_name:
             return [f"there is no tool {name!r} now.{did_you_mean(name, self.by_name)}"]
         validator = self._validator(name)
@@ -164,7 +164,7 @@ def _has_failed(call: Any) -> bool:
 
 
 def _shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *arguments* with one mark for all that is hidden: a file has other marks than the history."""
+    """Return *arguments* with the same mark in place of everything that is hidden."""
     shown = dict(arguments)
     for name, value in arguments.items():
         if _is_hidden(value):
@@ -198,7 +198,7 @@ def _read(call: Any, server: str | None) -> tuple[str | None, Mapping[str, Any]]
 
 
 def _real(problems: list[Problem], arguments: Any) -> list[Problem]:
-    """Return *problems*, but not the problems of values in *arguments* that are hidden or cut."""
+    """Return *problems* without those of values in *arguments* that are hidden or cut."""
     return [each for each in problems if not _is_hidden(_at(arguments, each.path))]
 
 

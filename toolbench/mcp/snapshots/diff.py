@@ -1,4 +1,4 @@
-"""Compare two snapshots of a server: find each change, and what it means for the server's callers."""
+"""Compare two snapshots of a server: find each change, and what it means for callers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from toolbench.values import clip
 Kind = Literal["added", "removed", "changed"]
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-"""The severities, the worst first."""
+"""The severities, worst first."""
 
 _NAMES = frozenset({"name", "title", "description"})
 _PARTS = {
@@ -29,12 +29,12 @@ _PARTS = {
     "prompts": "prompt",
 }
 _READ = frozenset({"uri", "uriTemplate", "mimeType"})
-"""Keys of a resource: if one of them changes, a reader of the resource gets something else."""
+"""The keys of a resource whose change means that a reader gets something else."""
 _OPTIONAL = frozenset({"logging", "experimental", "extensions", "tasks"})
-"""Capabilities that no tool call needs, or that only one of the two protocols has."""
+"""Capabilities that tool calls do not need, or that exist in only one of the two protocols."""
 _SCHEMAS: Mapping[str, Direction] = {"inputSchema": "input", "outputSchema": "output"}
 _ROUTING = frozenset({"title", "description", "annotations", "execution"})
-"""The parts of a tool that a model may choose by."""
+"""The parts of a tool from which a model chooses a tool."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,17 @@ class Change:
 
     Attributes:
         kind: Whether a part of what the server offers was added, removed or changed.
-        severity: *breaking*: a call that was valid may be refused, or an output that was
-            promised may be missing or of a new kind. *routing*: a model may choose another tool
-            or other values. *additive*: something new that old calls do not notice. *cosmetic*:
-            no caller notices.
-        where: The path of the changed part in the snapshot: `tools/add/inputSchema/required`.
+        severity: *breaking*: a valid call may be refused now, or a promised output may be missing
+            or of another kind. *routing*: a model may choose another tool or other values.
+            *additive*: something new that does not affect existing calls. *cosmetic*: no caller
+            notices the change.
+        where: The path of the changed part in the snapshot, such as
+            `tools/add/inputSchema/required`.
         before: The old value.
         after: The new value.
         text: What changed, in one sentence.
-        example: For a breaking change: the arguments of a call that was valid and is refused
-            now, or an output that was not possible before; None without an example.
+        example: For a breaking change, arguments that were valid and are refused now, or an output
+            that was not possible before. None if there is no example.
 
     Examples:
         >>> from toolbench.mcp import Snapshot
@@ -79,15 +80,15 @@ class Change:
 
 
 def by_severity(changes: Iterable[Change]) -> list[Change]:
-    """Return *changes*, the most severe first."""
+    """Return *changes*, most severe first."""
     return sorted(changes, key=lambda c: (SEVERITIES.index(c.severity), c.where))
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """Return the changes from the snapshot *before* to the later *after*, sorted by path.
 
-    A list that only one snapshot has, such as resources, is not compared. Hidden characters are
-    made visible in sentences and paths.
+    A list that only one snapshot has, such as resources, is not compared. In sentences and paths,
+    hidden characters are made visible.
     """
     changes = [
         *_server(before, after),
@@ -95,7 +96,7 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
         *_tools(before, after),
     ]
     for key in _PARTS:
-        # Else one side did not request it
+        # Otherwise one side did not request the list
         if key in before and key in after:
             changes += _items(key, _part(before, key), _part(after, key))
     changes = [
@@ -155,7 +156,7 @@ def _offers_updates(capability: Any) -> bool:
 def _capability(where: str, key: str, old: Any, new: Any) -> Change:
     text = f"the server's capability {key} was {clip(old)} and is {clip(new)} now"
     severity: Severity = "cosmetic"
-    # Whoever subscribes gets no updates any more
+    # Subscribers get no updates any more
     if _offers_updates(old) and not _offers_updates(new):
         severity = "breaking"
     return Change("changed", severity, where, old, new, _sentence(text))
@@ -196,7 +197,7 @@ def _tools(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
 def _tool(
     where: str, name: str, before: Mapping[str, Any], after: Mapping[str, Any], work: Work
 ) -> Iterator[Change]:
-    """Yield the changes between two descriptions of the tool *name*: texts, hints and schemas."""
+    """Yield the changes between two descriptions of the tool *name*, including its schemas."""
     for key in sorted({*before, *after} - {"name"}):
         old, new = before.get(key), after.get(key)
         if same(old, new):
@@ -247,13 +248,13 @@ def schema_changes(
     Args:
         place: The path of the schema; the path of each change begins with it.
         name: The name of the tool.
-        direction: Whether the schema is of the input or the output.
+        direction: Whether it is the schema of the input or the output.
         old: The old schema.
         new: The new schema.
-        work: What was compared of the server's other schemas; None if this is the only one.
+        work: The work left for all schemas of the server; None if this is the only schema.
 
-    Raises:
-        SchemaError: If there are so many differences that it takes too long.
+            Raises:
+        SchemaError: If comparing would take too long because of too many differences.
     """
     changes = []
     about = name

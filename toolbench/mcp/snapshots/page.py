@@ -13,7 +13,7 @@ from toolbench.mcp.snapshots.schema_diff import Severity
 from toolbench.wording import counted
 
 _PART = '<div class="toolbench-changes '
-# Characters that are shown of an old or new value
+# The most characters that are shown of an old or new value
 _LONGEST = 5_000
 _TONES: dict[Severity, Tone] = {
     "breaking": "danger",
@@ -50,13 +50,13 @@ def changes_html(
     after: str = "now",
     most: int | None = None,
 ) -> Html:
-    """Return *changes* as a part of a page, the most severe first.
+    """Return *changes* as a part of a page, most severe first.
 
     Args:
         changes: The changes.
         before: The name of the old side.
         after: The name of the new side.
-        most: The most changes to show; None shows all.
+        most: The maximum number of changes to show; None shows all.
     """
     return _part(_body(changes, before, after, most))
 
@@ -77,7 +77,7 @@ def _body(changes: Sequence[Change], before: str, after: str, most: int | None =
 
 
 def changes_page(changes: Sequence[Change], *, before: str = "before", after: str = "now") -> Html:
-    """Return a whole page that shows *changes*, old and new side by side.
+    """Return a complete page that shows *changes*, with old and new values side by side.
 
     Args:
         changes: The changes.
@@ -92,9 +92,9 @@ def changes_page(changes: Sequence[Change], *, before: str = "before", after: st
 def _sections(
     first: Sequence[Change], changes: Sequence[Change], before: str, after: str
 ) -> Iterator[str]:
-    """Yield the HTML of each severity: a heading, then the changes of *first* with this severity.
+    """Yield the HTML for each severity: a heading, and the changes in *first* with this severity.
 
-    The heading counts all *changes* of the severity, also the changes that are not in *first*.
+    The heading counts all *changes* of the severity, even those that are not in *first*.
     """
     for severity in SEVERITIES:
         count = sum(change.severity == severity for change in changes)
@@ -117,7 +117,7 @@ def _change(change: Change, before: str, after: str) -> str:
 
 
 def _sides(old: str | None, new: str | None) -> tuple[str, str]:
-    """Return the texts *old* and *new* as HTML, with marks on words that differ."""
+    """Return *old* and *new* as HTML in which the words that differ are marked."""
     if old is None or new is None:
         sides = (old, "del"), (new, "ins")
         one, other = (_alone(text, tag) for text, tag in sides)

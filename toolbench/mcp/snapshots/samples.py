@@ -1,6 +1,6 @@
-"""Make values to try on schemas: some that should fit, some at the limits. None of them is checked.
+"""Create values to try on schemas: some that should fit, and some at the limits.
 
-The same schema always gives the same values.
+The values are not checked. The same schema always gives the same values.
 """
 
 from collections import deque
@@ -16,18 +16,18 @@ from toolbench.jsonschema.validate import validator_of
 from toolbench.jsonschema.words import FORMAT_EXAMPLES
 
 ANOTHER = "Another Key 1"
-"""A key that almost no schema declares."""
+"""A key that hardly any schema declares."""
 LARGEST = {"Length": 100_000, "Items": 5_000, "Properties": 200}
-"""The largest sizes of values that are made for a limit, such as `minLength`."""
-# Values of a schema, and of one part of it
+"""The largest sizes of values that are created for a limit, such as `minLength`."""
+# The most values of a schema, and of one of its parts
 _MOST, _OF_ONE = 60, 8
-# Levels of a value
+# The most levels of a value
 _DEEPEST = 6
-# Characters of a text for which one kind of letters is enough
+# From this length on, only strings of the letter `a` are tried
 _LONG = 1_000
-# Integers between two limits that are tried all
+# If there are no more integers between two limits, all are tried
 _FEW = 50
-# Parts of one value, and of all values that are made of one schema
+# The most parts of one value, and of all values for one schema
 _MOST_PARTS, _MOST_IN_ALL = 6_000, 12_000
 _TEXTS = (
     *("a", "abc", "A", "ABC", "1", "123", "a1", "a-b", "a_b", "a.b", "a b", "", "é"),
@@ -43,10 +43,10 @@ _OF_EACH_TYPE: tuple[Any, ...] = (
 
 
 class _Effort:
-    """The parts that may still be made of values: a schema can ask for any number of them."""
+    """How many parts of values may still be created, because a schema can require any number."""
 
     def __init__(self, left: int = _MOST_PARTS) -> None:
-        """Begin with *left*."""
+        """Allow *left* parts."""
         self.left = left
 
 
@@ -54,7 +54,7 @@ class _Effort:
 
 
 def samples(node: Node) -> list[Any]:
-    """Return values that should fit *node*: a simple value, then values with changes in each part."""
+    """Return values that should fit *node*: a simple one, then variations of each part."""
     return list(islice(_values(node, _DEEPEST, _Effort(_MOST_IN_ALL)), _MOST))
 
 
@@ -64,7 +64,7 @@ def example_of(node: Node) -> Any:
 
 
 def base_of(node: Node) -> dict[str, Any]:
-    """Return an object that should fit *node*, with few keys; empty if *node* takes no object."""
+    """Return an object with few keys that should fit *node*; empty if no object fits."""
     example = example_of(node)
     if isinstance(example, dict):
         return example
@@ -72,7 +72,7 @@ def base_of(node: Node) -> dict[str, Any]:
 
 
 def options_of(node: Node) -> list[Node]:
-    """Return the alternatives of *node* except null, also those that were merged into one node."""
+    """Return the alternatives of *node* except null, including those merged into one node."""
     options: list[Node] = []
     for each in node.alternatives:
         if each.merged and each.type in ("string", "integer", "number") and not each.values:
@@ -83,7 +83,7 @@ def options_of(node: Node) -> list[Node]:
 
 
 def _values(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
-    """Yield values of *node*, which may have *depth* levels; the first one is simple."""
+    """Yield values for *node* with at most *depth* levels; the first is simple."""
     effort.left -= 1
     for value in (node.default, *node.examples[:1]):
         if value is not None and node.fits(value):
@@ -132,7 +132,7 @@ def _of_option(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
 
 
 def _objects(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
-    """Yield an object with few keys, one with all, one with another key, and then with other values."""
+    """Yield objects with few keys, with all keys, with an undeclared key, and with other values."""
     base: dict[str, Any] = {}
     if depth <= 0:
         yield base
@@ -163,7 +163,7 @@ def with_keys(
     depth: int = _DEEPEST,
     effort: _Effort | None = None,
 ) -> dict[str, Any]:
-    """Return *base* with further keys, so that it has *count* of them if *node* lets it."""
+    """Return *base* with further keys, so that it has *count* keys if *node* allows this."""
     effort = effort or _Effort()
     value = dict(base)
     for name, part in node.properties.items():
@@ -185,7 +185,7 @@ def of_another_key(node: Node, depth: int = _DEEPEST, effort: _Effort | None = N
 def list_of(
     node: Node, count: int, depth: int = _DEEPEST, effort: _Effort | None = None
 ) -> list[Any]:
-    """Return a list of *count* items, or more if the first items of *node* have schemas of their own."""
+    """Return a list of *count* items, or more if *node* has more schemas for first items."""
     effort = effort or _Effort()
     values: list[Any] = []
     if depth <= 0:
@@ -215,7 +215,7 @@ def _distinct(node: Node, depth: int, effort: _Effort) -> Iterator[Any]:
 
 
 def least_of(node: Node, keyword: str) -> int:
-    """Return the number that *keyword*, such as `minItems`, asks for at least; 0 if it is no number."""
+    """Return the minimum that *keyword*, such as `minItems`, sets; 0 if it is not a number."""
     limit = node.limit(keyword)
     if limit is None or not limit > 0:
         return 0
@@ -223,7 +223,7 @@ def least_of(node: Node, keyword: str) -> int:
 
 
 def every_value_of(node: Node) -> list[Any]:
-    """Return all values that *node* may take except null; empty if they are too many to try."""
+    """Return all values that *node* accepts except null; empty if there are too many to try."""
     if node.values:
         return node.values
     if node.type == "boolean":
@@ -234,11 +234,11 @@ def every_value_of(node: Node) -> list[Any]:
     return list(range(int(least), int(most) + 1))
 
 
-# --- numbers and texts ------------------------------------------------------------------
+# --- numbers and strings ------------------------------------------------------------------
 
 
 def numbers_near(*nodes: Node) -> list[Any]:
-    """Return numbers at the limits of *nodes*, beside them and between them; not all of them fit."""
+    """Return numbers at, near and between the limits of *nodes*; not all of them fit."""
     ends: list[Any] = []
     steps: list[Any] = []
     for node in nodes:
@@ -251,7 +251,7 @@ def numbers_near(*nodes: Node) -> list[Any]:
     for end in ends:
         values += [end, end + 1, end - 1]
     ends.sort()
-    # An integer has no largest value, a float has
+    # Integers have no upper limit, but floats do
     with suppress(OverflowError, ValueError, ZeroDivisionError):
         for end, following in pairwise(ends):
             values.append((end + following) / 2)
@@ -260,7 +260,7 @@ def numbers_near(*nodes: Node) -> list[Any]:
             for step in steps:
                 multiple = end // step * step
                 values += [multiple, multiple + step, multiple - step]
-    # The last one is a multiple of no step that a schema names
+    # The last number is not a multiple of any step that schemas use
     values += [*steps, 0.5, -1, 10, 1000, 0.123457]
     if len(nodes) == 1 and nodes[0].type == "integer":
         values = [int(value) for value in values if value == value // 1]
@@ -268,7 +268,7 @@ def numbers_near(*nodes: Node) -> list[Any]:
 
 
 def texts_near(*nodes: Node) -> Iterator[str]:
-    """Yield texts of the formats of *nodes*, plain texts, and texts of lengths at their limits."""
+    """Yield strings in the formats of *nodes*, plain strings, and strings at length limits."""
     for node in nodes:
         yield from FORMAT_EXAMPLES.get(node.format, ())
     yield from _TEXTS
@@ -280,7 +280,7 @@ def texts_near(*nodes: Node) -> Iterator[str]:
 
 
 def _texts_of(node: Node) -> Iterator[str]:
-    """Yield texts that fit the length and the pattern of *node*, plain ones first."""
+    """Yield strings that fit the length limits and the pattern of *node*, plain ones first."""
     rules: dict[str, Any] = {}
     for keyword in ("minLength", "maxLength", "pattern"):
         if keyword in node.schema:
@@ -290,7 +290,7 @@ def _texts_of(node: Node) -> Iterator[str]:
 
 
 def _sizes(nodes: tuple[Node, ...], of: str) -> list[int]:
-    """Return small sizes, and those at the limits of *nodes*: of `minItems` if *of* is `Items`."""
+    """Return small sizes, and sizes at the limits of *nodes*, such as `minItems` for `Items`."""
     sizes = {0, 1, 2}
     for node in nodes:
         for limit in (node.limit(f"min{of}"), node.limit(f"max{of}")):
@@ -300,7 +300,7 @@ def _sizes(nodes: tuple[Node, ...], of: str) -> list[int]:
 
 
 def candidates(old: Node, new: Node) -> list[Any]:
-    """Return values to try on both schemas: samples of both, values at their limits, and one of each type."""
+    """Return values to try on both schemas: samples, values at limits, and each type."""
     nodes = old, new
     values = [*samples(old), *samples(new), *_OF_EACH_TYPE]
     kinds = {old.type, new.type}
@@ -313,12 +313,12 @@ def candidates(old: Node, new: Node) -> list[Any]:
         values += texts_near(old, new)
     if "array" in kinds:
         for size in _sizes(nodes, "Items"):
-            # The last one stands for a list that is too large to be made
+            # The last list stands for lists that are too large to create
             values += [list_of(old, size), list_of(new, size), list(range(size))]
     if "object" in kinds:
         bases = [(node, base_of(node)) for node in nodes]
         for size in _sizes(nodes, "Properties"):
             for node, base in bases:
                 values.append(with_keys(node, base, size))
-    # Null is compared apart
+    # Null is compared separately
     return [value for value in values if value is not None]

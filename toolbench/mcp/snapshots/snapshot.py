@@ -1,4 +1,4 @@
-"""A snapshot of what a server offers: a file for version control, and for comparisons."""
+"""A snapshot of what a server offers, to keep under version control and compare."""
 
 import json
 from collections.abc import Mapping
@@ -12,12 +12,14 @@ from toolbench.mcp.snapshots.diff import Change, changes_between
 from toolbench.values import clip
 
 _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
-"""Keys of items that change although the server offers the same, such as times."""
+"""Keys whose values change although the offer stays the same, such as times."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a server offered at one moment: tools, resources, prompts. `write` writes `json` to a file.
+    """The tools, resources and prompts that a server offered at one moment.
+
+    `json` has the content, and `write` writes it to a file.
 
     Examples:
         >>> from toolbench.mcp import Snapshot, create_mcp_tools
@@ -37,12 +39,12 @@ class Snapshot:
 
     @classmethod
     def of(cls, offered: Mapping[str, Any]) -> Self:
-        """Return a snapshot of *offered*, what a server offers, with each part sorted by name."""
+        """Return a snapshot of *offered*, a server's offer, with each part sorted by name."""
         return cls({key: _sorted(value) for key, value in offered.items()})
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Return the snapshot in the file at *path*, which `write` wrote.
+        """Return the snapshot in the file at *path*, which was written by `write`.
 
         Raises:
             ServerError: If the file cannot be read, or is not a snapshot.
@@ -72,11 +74,13 @@ class Snapshot:
         return cls(content)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the snapshot to *path*, and return the path. An unchanged server gives the same file.
+        """Write the snapshot to *path*, and return the path.
+
+        As long as the server does not change, the content of the file is the same.
 
         Args:
             path: The file.
-            overwrite: Replace a file that has other content, such as an older snapshot.
+            overwrite: Whether to replace a file that has other content, such as an older snapshot.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -90,7 +94,7 @@ class Snapshot:
 
 
 def _sorted(value: Any) -> Any:
-    """Return *value*, a part of what a server offers, sorted by key and without unstable keys."""
+    """Return *value*, a part of an offer, sorted by key and without unstable keys."""
     if isinstance(value, Mapping):
         return {key: _item(value[key]) for key in sorted(value)}
     return value

@@ -99,9 +99,9 @@ class _Content:
         """Read the parts of *entry*."""
         self.entry = entry
         self.lines: list[str] = []
-        """The lines that the user reads, one for each part; strings of the file contain no line breaks."""
+        """The lines that the user reads, one for each part; none contains a line break."""
         self.unclear = ""
-        """The name of a secret that may be code, and so can be neither shown nor hidden; else empty."""
+        """The name of a secret that may be code, and so can be neither shown nor hidden."""
         references = [entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers]
         names = set(names_in([*references, entry.auth, entry.settings]))
         if entry.transport == "stdio":
@@ -215,7 +215,7 @@ class _Content:
         return shown
 
     def _setting(self, name: str, text: str, found: list[str]) -> str:
-        """Return *text*, the value of the program's variable *name*, with the secrets *found* hidden."""
+        """Return *text*, the value of a program's variable, with the secrets *found* hidden."""
         # `DBUS_SESSION_BUS_ADDRESS` names a program, though `session` is the name of a secret
         is_place = any(map(_PATH_OR_ADDRESS.search, found))
         if is_place and not is_secret_argument(name) and not _is_url(text):
@@ -262,7 +262,7 @@ def _without_references(text: str) -> str:
 
 
 def _ascii(address: str) -> str:
-    """Return *address* with non-ASCII characters as numbers, since they can imitate a known host."""
+    """Return *address* with non-ASCII characters as numbers: they can imitate known hosts."""
     return _NO_ASCII.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", address)
 
 

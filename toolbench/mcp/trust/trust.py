@@ -38,7 +38,7 @@ class OfferWarning:
 
 
 def warnings_of(offer: Mapping[str, Any]) -> Iterator[OfferWarning]:
-    """Yield a warning for each string in *offer* (`instructions`, `tools`) with hidden characters."""
+    """Yield a warning for each string in *offer* that has hidden characters."""
     for where, text in _texts(offer):
         clean = visible(text)
         if clean != text:
