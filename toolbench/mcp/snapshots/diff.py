@@ -253,7 +253,7 @@ def schema_changes(
         new: The new schema.
         work: The work left for all schemas of the server; None if this is the only schema.
 
-            Raises:
+    Raises:
         SchemaError: If comparing would take too long because of too many differences.
     """
     changes = []
