@@ -1,1 +1,1 @@
-"""Keep a server's notifications, logs, stderr and messages."""
+"""Handle and keep a server's notifications, logs, stderr and messages."""

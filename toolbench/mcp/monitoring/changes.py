@@ -1,4 +1,4 @@
-"""Call the listeners of a server when something has changed, at most a few times a second."""
+"""Call a server's listeners when something has changed, at most a few times a second."""
 
 import logging
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class Changes:
-    """Collects the names of changed parts, and passes them to the listeners together."""
+    """Collects the names of changed parts, and passes them to the listeners in one call."""
 
     def __init__(self, interval: float = 0.1) -> None:
         """Call the listeners at most every *interval* seconds."""
@@ -32,7 +32,7 @@ class Changes:
         return partial(self._forget, listener)
 
     def note(self, name: str) -> None:
-        """Note that the part *name* changed, so that the listeners are called soon."""
+        """Note that the part *name* has changed, so that the listeners are called soon."""
         with self._lock:
             if not self.listeners:
                 return

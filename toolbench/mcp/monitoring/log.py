@@ -19,15 +19,15 @@ LEVELS = (
     "alert",
     "emergency",
 )
-"""MCP's levels, the least severe first. Source: RFC 5424."""
+"""MCP's log levels, least severe first. Source: RFC 5424."""
 
 LOG_KEYS = ("level", "logger")
-"""The keys of a message in a filter; levels compare: `level>=warning`."""
+"""The keys for filters; levels can be compared, as in `level>=warning`."""
 LOG_ORDERS = {"level": LEVELS}
 
-# Characters of one message
+# The most characters of one message
 _LONGEST = 10_000
-# Characters of a level or a logger
+# The most characters of a level or a logger
 _LONGEST_NAME = 100
 
 
@@ -53,7 +53,7 @@ class LogEntry:
         return str(self)
 
     def value(self, key: str) -> str:
-        """Return the value of one of `LOG_KEYS` for a filter; an unknown level counts as `info`."""
+        """Return the value of *key*, one of `LOG_KEYS`; an unknown level counts as `info`."""
         if key == "logger":
             return self.logger
         if self.level.lower() not in LEVELS:
@@ -72,7 +72,7 @@ class ServerLog:
     ) -> None:
         """Keep the newest *entries* messages; call *on_change* after each new message."""
         self.on_level: Callable[[str], object] = lambda level: None
-        """A function that asks the server for messages of a level and above."""
+        """Asks the server for messages of a level and above."""
         self._entries: deque[LogEntry] = deque(maxlen=entries)
         self._lock = Lock()
         self._on_change = on_change
@@ -94,12 +94,12 @@ class ServerLog:
 
         Raises:
             ToolbenchError: If *level* is not one of MCP's levels.
-            ServerError: If the server has no log, refuses, or cannot be reached.
+            ServerError: If the server does not support logging, refuses, or cannot be reached.
         """
         self.on_level(level)
 
     def add(self, params: Mapping[str, Any]) -> None:
-        """Keep the message in *params* of `notifications/message`, in which secrets are hidden."""
+        """Keep the log message in *params* of `notifications/message`; secrets must be hidden."""
         text = _text_of(params.get("data"))
         if len(text) > _LONGEST:
             text = f"{text[:_LONGEST]}… ({len(text):,} characters)"

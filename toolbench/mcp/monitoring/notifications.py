@@ -45,82 +45,82 @@ _LISTS = {
     "notifications/resources/list_changed": "resources",
     "notifications/prompts/list_changed": "prompts",
 }
-# Calls whose secrets are hidden, and whose failures are kept
+# The number of calls whose secrets are hidden, and whose failures are kept
 _KEPT_CALLS = 100
 _log = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Takes the notifications, questions, log and stderr of one server, in all its connections.
+    """Receives the notifications, questions, log and stderr of one server, over all connections.
 
-    The traffic with the server is kept here too.
+    The inbox also keeps the traffic with the server.
     """
 
     def __init__(self, server: str, session: "MCPServerSession | None" = None) -> None:
-        """Make the inbox of *server*. *session* is told what changes at the server."""
+        """Create the inbox of *server*, which tells *session* what changes at the server."""
         self.server = server
         self._session = session
         self.entry_redactor = Redactor()
-        """Hides the secrets of the server's entry, which must appear nowhere."""
+        """Hides the secrets of the server's entry, which must not appear anywhere."""
         self.redactor = Redactor()
-        """Hides the secrets of calls too, in kept logs and traffic but not in results."""
+        """Also hides the secrets of calls; used for logs and traffic, but not for results."""
         self._call_secrets: list[frozenset[str]] = []
-        # A redactor is read, extended and put back: of two threads, one would take away the other's
+        # Held while a redactor is read, extended and replaced, so that no thread's change is lost
         self._lock = Lock()
         self.changes = Changes()
         self.log = ServerLog(on_change=lambda: self.changes.note("log"))
         self.log_level: str | None = None
-        """The lowest level of the log messages that we requested; None if we requested none."""
+        """The lowest log level that was requested; None if none was requested."""
         self.stderr = StderrTail(
             on_line=lambda line: self._record("stderr", line),
             on_change=lambda: self.changes.note("stderr"),
         )
         self.traffic = Traffic()
         self.request_ids = count(1)
-        """The ids of our requests. No two connections share one: a call may end in the earlier process."""
+        """The ids of requests, unique over all connections: a call may end in an earlier process."""
         self.calls = OpenCalls()
         self.noise: list[str] = []
         """The first lines on stdout that are not messages."""
         self.noise_count = 0
         self.remarks: list[str] = []
-        """Notes for the user about a call; they are moved to the next result."""
+        """Notes for the user about a call, which the next result will contain."""
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
         self.failures: deque[tuple[str, str, Sequence[str]]] = deque(maxlen=_KEPT_CALLS)
-        """The last calls that got an error in place of an answer: token, text and asides."""
+        """The last calls that got an error instead of an answer: token, text, and notes for the user."""
         self.authorization_url = ""
-        """The page on which the user must authorize now; empty if there is none."""
+        """The web page on which the user must log in now; empty if there is none."""
         self.http_answer = (0, "")
-        """The HTTP status of the last answer to a message, and its media type."""
+        """The HTTP status and media type of the last answer to a message."""
         self.ignores_newer = False
         """Whether the server did not answer `server/discover` in time."""
         self.opening = Opening()
-        """The opening of the present connection, for a recording that begins later."""
+        """The first messages of the current connection, for a recording that begins later."""
         self.connection = ConnectionEnd("")
-        """What is known of the end of the present connection; its messages have it."""
+        """The end of the current connection, to which all its messages refer."""
 
     def begin_connection(self, transport: str, mode: str, connection: ConnectionEnd) -> None:
-        """Keep the messages that open a new connection, in place of those of the last one."""
+        """Discard the opening of the last connection, and keep that of the new one."""
         self.opening, self.connection = Opening(transport, mode), connection
         if self.recorder is not None:
             self.recorder.connected(transport, mode)
 
     def ask_to_authorize(self, page: str) -> None:
-        """Tell all views the address of the *page* to authorize on; empty if there is none any more."""
+        """Tell all views the URL of the *page* on which to log in; empty once it is not needed."""
         self.authorization_url = page
         self.changes.note("status")
 
     @property
     def has_ignored_newer(self) -> bool:
-        """Whether the server has not answered `server/discover` at all, not even late."""
+        """Whether the server has not answered `server/discover`, not even after the time limit."""
         if not self.ignores_newer:
             return False
         return not self.traffic.find(method="server/discover", direction="received")
 
     def redact_with(self, redactor: Redactor) -> None:
-        """Hide the entry's secrets with *redactor* in all later messages.
+        """Use *redactor* to hide the entry's secrets in all later messages.
 
-        Secrets of earlier redactors stay hidden: a variable may have had another value before.
+        Secrets of earlier redactors stay hidden, because a variable may have had another value.
         """
         with self._lock:
             self.entry_redactor = redactor.joined(self.entry_redactor)
@@ -129,7 +129,7 @@ class Inbox:
     def keep_secret(self, secrets: Iterable[str]) -> None:
         """Hide *secrets* of a call in later traffic, log, stderr and messages; any thread may call this.
 
-        The secrets of at least the last hundred such calls are hidden.
+        The secrets of at least the last hundred calls with secrets stay hidden.
         """
         known = frozenset(secrets)
         if not known:
@@ -139,7 +139,7 @@ class Inbox:
                 return
             self._call_secrets.append(known)
             if len(self._call_secrets) > 2 * _KEPT_CALLS:
-                # Seldom, because all is built anew
+                # Done rarely, because everything is rebuilt
                 del self._call_secrets[:-_KEPT_CALLS]
                 self._renew()
             else:
@@ -160,7 +160,7 @@ class Inbox:
         return visible(self.redactor.text(text))
 
     def note_noise(self, line: str) -> None:
-        """Keep a line of stdout that is not a message."""
+        """Keep *line* of stdout, which is not a message."""
         self.noise_count += 1
         shown = self.redactor.text(line)[:500]
         if len(self.noise) < 20:
@@ -175,12 +175,12 @@ class Inbox:
             self.recorder.line(direction, line, self.redactor)
 
     def note_http_failure(self, failure: HttpFailure | None) -> None:
-        """Set the HTTP failure of the current call, if there is such a call; None means no failure."""
+        """Set the HTTP failure of the current call, if there is one; None means no failure."""
         if (call := current_call()) is not None:
             call.http_failure = failure
 
     def take(self, method: str, params: Mapping[str, Any]) -> bool:
-        """Handle a notification; return whether it was handled, so that the SDK can ignore it."""
+        """Handle a notification; return True if the SDK can ignore it."""
         if method == "notifications/message":
             self.log.add(self.redactor.value(params))
         elif method == "notifications/progress":
@@ -212,7 +212,7 @@ class Inbox:
     # --- questions ----------------------------------------------------------------
 
     def answerer(self) -> Answerer | None:
-        """Return the handler of questions for calls without one."""
+        """Return the handler of questions for calls that have none of their own."""
         return None if self._session is None else self._session.answerer
 
     async def ask_form(self, message: str, schema: Mapping[str, Any]) -> Answer:
@@ -226,13 +226,13 @@ class Inbox:
         return await self._ask(UrlQuestion, message=message, url=url)
 
     async def ask_message(self, params: dict[str, Any]) -> Answer:
-        """Ask the handler of the running call for a message in place of a model; return the answer."""
+        """Ask the handler of the running call to reply in place of a model; return the answer."""
         message = "The server wants a model to reply (sampling). Answer as the model:"
         messages = params.pop("messages", [])
         return await self._ask(SamplingQuestion, message=message, messages=messages, params=params)
 
     async def _ask(self, kind: type[Question], **fields: Any) -> Answer:
-        """Ask a question of the class *kind* with *fields*."""
+        """Ask a question of the class *kind* with *fields*, and return the answer."""
         calls = self.calls.asking()
         call = Call(seconds=0)
         if calls:
@@ -249,13 +249,13 @@ class Inbox:
         if answerer is None:
             return Answer("decline")
         async with call.waiting_for_person():
-            # This may be the task of the connection, which another run began
+            # This may be the connection's task, which another run started
             asking = answer_of(answerer, question)
             context = call.context.copy()
             return await asyncio.create_task(asking, context=context)
 
     def _have_several_presets(self, calls: Iterable[Call]) -> bool:
-        """Tell whether *calls* of tools have different presets, one of which could answer."""
+        """Tell whether tool calls among *calls* have different preset answers to the question."""
         question = Asked("", {}, server=self.server)
         contexts = (call.context.copy() for call in calls if call.tool is not None)
         return len({context.run(preset_here, question) for context in contexts}) > 1

@@ -1,4 +1,4 @@
-"""The messages and lines of a server as spans of a timeline: two lanes, one for each direction."""
+"""The messages and stderr of a server as spans of a timeline, with a lane for each direction."""
 
 from collections.abc import Iterator
 from time import time
@@ -20,13 +20,13 @@ _KINDS: dict[str, Kind] = {
     "notifications/message": "log",
 }
 _STATES: dict[str, State] = {"error": "failed", "cancelled": "failed", "waiting": "open"}
-"""The state of a span by that of its exchange; of all others it is `ok`."""
-# Characters of a text
+"""The state of a span for each state of its exchange; for other states it is `ok`."""
+# The most characters of a text
 _LONGEST = 500
 
 
 def spans_of_session(session: "MCPServerSession") -> Iterator[Span]:
-    """Yield the spans of what *session* sent and received, and of the lines on the server's stderr."""
+    """Yield the spans of messages that *session* sent and received, and of lines on stderr."""
     for exchange in paired(session.traffic):
         yield _span(session.name, exchange)
     lane = f"{session.name} received"
@@ -64,10 +64,10 @@ def _end(exchange: Exchange) -> tuple[float, State]:
     message = exchange.message
     state = _STATES.get(exchange.state, "ok")
     if message.method == STREAM and state != "failed":
-        # How long it was open says nothing
+        # The time for which the stream was open means nothing
         return message.time, "ok"
     end = exchange.ended or time()
-    # What a preset answered at once did not wait
+    # A question that a preset answered immediately did not wait
     if message.method == _QUESTION and (
         state == "open" or (state == "ok" and end - message.time >= ANSWER)
     ):
@@ -76,7 +76,7 @@ def _end(exchange: Exchange) -> tuple[float, State]:
 
 
 def _said(params: dict[str, Any]) -> str:
-    """Return what *params* say in words, if they do so as log messages, progress and questions do."""
+    """Return the message in *params* of a log message, progress or question; else *params* as text."""
     words = params.get("message") or params.get("data") or params
     if isinstance(words, str):
         return words[:_LONGEST]

@@ -1,7 +1,7 @@
 """Keep the last lines that a server writes to stderr, read through a pipe.
 
-What an older server writes about our own request `server/discover` is left out: `ProbeWarningFilter`
-puts one sentence in its place.
+Older servers write a long warning about the client's request `server/discover`, which
+`ProbeWarningFilter` replaces by one sentence.
 """
 
 import os
@@ -40,27 +40,27 @@ _BODY = re.compile(
     """,
     re.VERBOSE,
 )
-# Lines until the warning has named the request
+# The most lines before the warning names the request
 _MOST = 8
 
 Line = tuple[str, int]
-"""A line, and its size before it was cut."""
+"""A line, and its length before it was cut."""
 
 
 class ProbeWarningFilter:
-    """Lets lines of stderr pass, but not the warning about our own `server/discover`.
+    """Filters the warning about the client's `server/discover` out of lines of stderr.
 
-    Python servers with an SDK below version 2 write it at each start: about a hundred lines of
-    pydantic, which look like a failure.
+    Python servers with an SDK below version 2 write this warning at each start: about a hundred
+    lines from pydantic, which look like a failure.
     """
 
     def __init__(self) -> None:
-        """Begin outside of such a warning."""
+        """Create a filter that is not inside a warning yet."""
         self._waiting: list[Line] = []
         self._is_inside = False
 
     def passed(self, line: Line) -> list[Line]:
-        """Return the lines to show now that *line* was written: it, none, or earlier lines too."""
+        """Take *line*, and return the lines to show now, which may include held-back earlier ones."""
         text = line[0]
         if self._is_inside:
             if _BODY.fullmatch(text):
@@ -79,25 +79,25 @@ class ProbeWarningFilter:
         return []
 
     def rest(self) -> list[Line]:
-        """Return the lines that still wait, because no more lines will come."""
+        """Return the lines still held back, when no more lines will come."""
         lines, self._waiting = self._waiting, []
         return lines
 
 
-# Characters kept of a line
+# The most characters that are kept of a line
 _LONGEST_LINE = 4000
-# Characters read of a line: more than any secret has
+# The most characters that are read of a line: more than any secret has
 _PIECE = 100_000
 
 
-# Seconds between two looks whether more lines come, and the most looks
+# Seconds between two checks for more lines, and the most checks
 _PAUSE, _LOOKS = 0.01, 5
 
 
 class StderrTail:
     """The last lines on a server's stderr, with secrets hidden.
 
-    A warning about our own request `server/discover` is left out, with a remark in its place.
+    A warning about the client's request `server/discover` is replaced by a remark.
     """
 
     def __init__(
@@ -108,16 +108,16 @@ class StderrTail:
         on_line: Callable[[str], object] = lambda line: None,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make an empty tail.
+        """Create an empty tail.
 
         Args:
             redactor: Hides the secrets in later lines.
-            lines: The newest lines that are kept.
+            lines: The number of newest lines that are kept.
             on_line: Called with each line as it was written, including secrets.
             on_change: Called after each line that is kept.
         """
         self.redactor = redactor
-        # When each was read: seconds since the epoch
+        # The lines with the times at which they were read, in seconds since the epoch
         self._lines = deque[tuple[float, str]](maxlen=lines)
         self._filter = ProbeWarningFilter()
         self._lock = Lock()
@@ -133,7 +133,7 @@ class StderrTail:
         return iter([line for _, line in self.timed()])
 
     def timed(self) -> list[tuple[float, str]]:
-        """Return the kept lines, each with the time at which it was read: seconds since the epoch."""
+        """Return the kept lines, each with the time of reading in seconds since the epoch."""
         with self._lock:
             return list(self._lines)
 
@@ -142,7 +142,7 @@ class StderrTail:
 
     @property
     def is_read(self) -> bool:
-        """Whether there is no process, or the pipe of the last one is closed and fully read."""
+        """Whether there is no process, or all output of the last process has been read."""
         return self._read.is_set()
 
     @property
@@ -159,7 +159,7 @@ class StderrTail:
         return [line for line in lines if line.strip()][-count:]
 
     async def settled(self) -> None:
-        """Wait a moment for lines that a running process has written and that are not read yet."""
+        """Wait briefly for lines that a running process has written but that are not read yet."""
         for _ in range(_LOOKS):
             before = self.total
             if not self.is_read:
@@ -173,9 +173,9 @@ class StderrTail:
         self._take((line, len(line)), self._filter)
 
     def remark(self, text: str, *, since: int) -> None:
-        """Add *text* as a line of ours, if the server wrote any after line number *since*.
+        """Add *text* as a line of this client, if the server wrote lines after line number *since*.
 
-        It is in no recording.
+        The line is not recorded.
         """
         if self.total > since:
             self._keep(text, len(text))
@@ -199,8 +199,9 @@ class StderrTail:
     def pipe(self) -> Iterator[TextIO]:
         """Yield a file for the stderr of a process, and keep the lines that the process writes.
 
-        Close the file after the process has started: then `is_read` becomes true when the process
-        ends. A grandchild may hold the pipe open; the `with` does not wait for the grandchild.
+        Close the file after the process has started, so that `is_read` becomes true when the
+        process ends. If a grandchild process holds the pipe open, the `with` block does not wait
+        for it.
         """
         reading, writing = os.pipe()
         done = self._read = Event()
@@ -227,7 +228,7 @@ class StderrTail:
 
 
 def _lines(written: TextIO) -> Iterator[Line]:
-    """Yield the lines of a file with their sizes. A very long line is cut after its start."""
+    """Yield the lines of a file with their lengths; very long lines are cut."""
     while piece := written.readline(_PIECE):
         start, size = piece.rstrip("\n"), len(piece.rstrip("\n"))
         while piece and not piece.endswith("\n"):

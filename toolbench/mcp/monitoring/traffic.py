@@ -24,28 +24,28 @@ _OTHER: dict[Direction, Direction] = {"sent": "received", "received": "sent"}
 STREAM = "subscriptions/listen"
 """The request that is answered when its stream of updates ends."""
 _CANCELLED = "notifications/cancelled"
-# What we ask each server at first; only those of the newer protocol know it
+# The first request to each server; only servers of the newer protocol know it
 _PROBE = "server/discover"
 
 TRAFFIC_KEYS = ("time", "tool", "method", "ms", "state", "direction", "kind")
-"""The keys of an exchange in a filter."""
+"""The keys of an exchange for filters."""
 
-# Characters of one message; a longer one is cut in the middle
+# The most characters of one message; longer messages are cut in the middle
 _KEPT_TEXT = 100_000
 
 
 @dataclass(eq=False)
 class ConnectionEnd:
-    """Whether one connection to a server has ended, and how. Its messages have it."""
+    """Whether and how one connection to a server has ended; the connection's messages refer to it."""
 
     transport: str
     text: str = ""
-    """How it ended; empty while it is open."""
+    """How the connection ended; empty while it is open."""
     time: float = 0.0
-    """When it ended: seconds since the epoch."""
+    """When the connection ended, in seconds since the epoch."""
 
     def note(self, how: str = "") -> None:
-        """Note that the server ended it; *how*, an exit code in brackets, is known later than that."""
+        """Note that the server ended the connection; a later call can add the exit code as *how*."""
         if how or not self.text:
             what = "the connection"
             if self.transport == "stdio":
@@ -53,12 +53,12 @@ class ConnectionEnd:
             self._note(f"{what} ended{how}")
 
     def note_disconnect(self) -> None:
-        """Note that it was closed here, unless the server has ended it before."""
+        """Note that this client closed the connection, unless the server ended it before."""
         if not self.text:
             self._note("it was disconnected")
 
     def _note(self, text: str) -> None:
-        # The text last: other threads take it as the sign that the connection has ended
+        # The text is set last: for other threads, it shows that the connection has ended
         self.time = self.time or time()
         self.text = text
 
@@ -75,12 +75,12 @@ class Message:
     kind: Kind
     """`request`, `response`, `error`, `refusal`, `notification` or `noise`.
 
-    The result of a failed tool call is an `error` too. A `refusal` is no failure: an older server
-    refuses `server/discover`, by which we ask for the newer protocol. `noise` is a line that is no
-    message.
+    The result of a failed tool call is an `error` too. A `refusal` is not a failure: an older
+    server refuses `server/discover`, which tries the newer protocol. `noise` is a line that is not
+    a message.
     """
     method: str
-    """The method; for an answer, the method of the request it answers."""
+    """The method; for an answer, the method of its request."""
     request_id: str | int | None
     size: int
     """The number of characters of the JSON text before it was cut."""
@@ -89,16 +89,16 @@ class Message:
     seconds: float | None = None
     """For an answer: the seconds since the request."""
     connection: ConnectionEnd | None = None
-    """The end of its connection; None if it is not known."""
+    """The end of the message's connection; None if unknown."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether the middle of the text is missing. The text may be JSON all the same."""
+        """Whether the middle of the text is missing; it may still be valid JSON."""
         return len(self.text) > _KEPT_TEXT
 
     @property
     def json(self) -> Any:
-        """The message as Python objects; its text if it was cut, is too deep or not JSON."""
+        """The message as Python objects, or its text if it was cut or cannot be parsed."""
         if self.is_cut:
             return self.text
         try:
@@ -123,13 +123,13 @@ class Traffic:
         limit: int = 10_000,
         budget: int = 20_000_000,
     ) -> None:
-        """Keep no message yet."""
+        """Create an empty list of messages."""
         self.redactor = redactor
         """Hides the secrets in later messages."""
         self.limit = limit
-        """The most messages that are kept."""
+        """The maximum number of messages that are kept."""
         self.budget = budget
-        """The most characters that are kept, of all messages together."""
+        """The maximum number of characters that are kept, of all messages together."""
         self._messages = deque[Message]()
         self._size = 0
         self._lock = Lock()
@@ -158,7 +158,7 @@ class Traffic:
         kind: Kind | None = None,
         method: str | None = None,
     ) -> list[Message]:
-        """Return the messages with *text*, of this direction, kind and method; None means any."""
+        """Return the messages that contain *text*, of this direction, kind and method; None means any."""
         return [
             message
             for message in self
@@ -223,10 +223,10 @@ class Traffic:
         request_id: str | int | None,
         now: float,
     ) -> tuple[str, float | None]:
-        """Return the method of a message, and for an answer the seconds since its request."""
+        """Return the method of a message and, for an answer, the seconds since its request."""
         if kind == "request":
             self._open[direction, str(request_id)] = method, now
-            # Most were cancelled, and get no answer
+            # Most of these requests were cancelled, and get no answer
             while len(self._open) > self.limit:
                 self._open.pop(next(iter(self._open)), None)
         elif kind in ("response", "error"):
@@ -260,34 +260,34 @@ _STATES: dict[Kind, str] = {
     "refusal": "refused",
     "notification": "",
 }
-# Characters of a subject or outcome
+# The most characters of a subject or outcome
 _LONGEST = 200
-# Characters: a longer message is not parsed for a summary
+# Messages with more characters are not parsed for a summary
 _READ = 20_000
 
 
 @dataclass(eq=False)
 class Exchange:
-    """A message, with its answer if it is an answered request; or the beginning of a new connection."""
+    """A message, with its answer if it is a request, or the start of a new connection."""
 
     message: Message
     """The first message."""
     answer: Message | None = None
     before: ConnectionEnd | None = None
-    """How the connection before ended, if this stands for a new one; else None."""
+    """The end of the previous connection, if this is the start of a new one; else None."""
     cancel: Message | None = None
-    """The message by which the side that sent the request has cancelled it."""
+    """The message with which the sender of the request cancelled it."""
 
     @property
     def id(self) -> int:
-        """The number of the exchange's first message; below 0 for a new connection."""
+        """The id of the first message; its negative for the start of a new connection."""
         if self.before is not None:
             return -self.message.id
         return self.message.id
 
     @property
     def end(self) -> ConnectionEnd | None:
-        """The end of the connection, for a request that waited for its answer then; else None."""
+        """The end of the connection, if it left this request without an answer; else None."""
         connection = self.message.connection
         is_over = self.answer is not None or self.cancel is not None or self.before is not None
         if self.message.kind != "request" or is_over or connection is None or not connection.text:
@@ -296,7 +296,7 @@ class Exchange:
 
     @property
     def ended(self) -> float | None:
-        """When it was over, in seconds since the epoch; None while a request waits for its answer."""
+        """When the exchange ended, in seconds since the epoch; None while waiting for an answer."""
         if self.end:
             return self.end.time
         last = self.answer or self.cancel or self.message
@@ -324,21 +324,21 @@ class Exchange:
 
     @cached_property
     def tool(self) -> str:
-        """The name of the tool that is called, on the server; empty for all but calls."""
+        """The name on the server of the called tool; empty if this is not a tool call."""
         if self.message.method != "tools/call":
             return ""
         return str(params_of(self.message).get("name", ""))
 
     @property
     def ms(self) -> float | None:
-        """The milliseconds until the answer; None without one."""
+        """The milliseconds until the answer; None without an answer."""
         if self.answer is None or self.answer.seconds is None:
             return None
         return round(self.answer.seconds * 1000, 1)
 
     @property
     def searched(self) -> str:
-        """The text in which a filter looks for its words: that of both messages."""
+        """The text of both messages, which filters search."""
         texts = [self.state, self.outcome]
         if self.before is None:
             texts += [self.message.method, self.message.text]
@@ -347,7 +347,7 @@ class Exchange:
         return "\n".join(texts)
 
     def value(self, key: str) -> object:
-        """Return the value of one of `TRAFFIC_KEYS` for a filter."""
+        """Return the value of *key*, one of `TRAFFIC_KEYS`, for a filter."""
         match key:
             case "time":
                 return time_of_day(self.message.time)
@@ -373,7 +373,7 @@ class Exchange:
         return name[:_LONGEST]
 
     def __str__(self) -> str:
-        # A line break in it must not look like another message
+        # A line break in the subject must not look like another message
         return " ".join(f"{_ARROWS[self.message.direction]} {self.subject}".split())
 
     @property
@@ -409,18 +409,18 @@ class Exchanges:
     """Pairs requests with their answers, as messages arrive."""
 
     def __init__(self) -> None:
-        """Begin without messages."""
+        """Start without messages."""
         self._open: dict[tuple[Direction, str], Exchange] = {}
-        # The latest connection, and all
+        # The latest connection, and all connections
         self._connection: ConnectionEnd | None = None
         self._connections = set[ConnectionEnd]()
 
     def add(self, messages: Iterable[Message]) -> list[Exchange]:
-        """Add new *messages*; return the new and the changed exchanges, also those that end unanswered."""
+        """Add *messages*; return new and changed exchanges, including those that ended unanswered."""
         changed: dict[int, Exchange] = {}
         for message in messages:
             before, now = self._connection, message.connection
-            # Answers of an older one may come between those of the new one
+            # Answers of an older connection may arrive between those of the new one
             if now is not None and now not in self._connections:
                 self._connections.add(now)
                 self._connection = now
@@ -454,7 +454,7 @@ class Exchanges:
 
 
 def paired(messages: Iterable[Message]) -> list[Exchange]:
-    """Return *messages* as exchanges, in the order of their first messages."""
+    """Return *messages* paired as exchanges, in the order of their first messages."""
     return Exchanges().add(messages)
 
 
@@ -469,7 +469,7 @@ def params_of(message: Message) -> dict[str, Any]:
 def _reason(answer: dict[str, Any]) -> str:
     """Return why a request failed: the message of an error, or the first text of a failed call."""
     outcome = answer
-    # That of a task stands in the state of the task
+    # The outcome of a task is in the state of the task
     while isinstance(outcome.get("result"), dict):
         outcome = outcome["result"]
     error, blocks = outcome.get("error"), outcome.get("content")
@@ -483,7 +483,7 @@ def _reason(answer: dict[str, Any]) -> str:
 
 
 def _listed(answer: Message) -> str:
-    """Return how many items an answer to `*/list` has, in words; empty for other answers."""
+    """Return in words how many items an answer to `*/list` has; empty for other answers."""
     kind, _, verb = answer.method.rpartition("/")
     if verb != "list":
         return ""

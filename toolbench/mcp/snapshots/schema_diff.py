@@ -1,11 +1,13 @@
-"""Compare two JSON Schemas: say of each difference what it means to whoever sends or reads the values.
+"""Compare two JSON Schemas, and tell what each difference means to those who send or read the values.
 
-The comparison walks through what both schemas have (properties, items, values of maps, alternatives of
-unions, paired by type or tag), and tries values on the rest (`samples`). A value that fitted and does
-not fit any more proves a breaking change and is its example. A rule that no value can decide, such as a
-changed pattern, counts as breaking, and the sentence says that no example was found.
+The comparison walks through the parts that both schemas have: properties, items, values of maps,
+and alternatives of unions, which are paired by type or tag. On other differences it tries values
+(`samples`). A value that was valid and is not any more proves a breaking change, and is its
+example. A rule that no tried value can decide, such as a changed pattern, counts as breaking; the
+sentence then says that no example was found.
 
-Values are tried only for keys that the old schema declares: a new optional key breaks nobody.
+Values are tried only for keys that the old schema declares, because a new optional key breaks no
+caller.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -45,7 +47,7 @@ from toolbench.values import clip
 from toolbench.wording import counted
 
 Direction = Literal["input", "output"]
-"""Whether a schema is of the input, which the server reads, or of the output, which the caller reads."""
+"""Whether a schema describes the input, which the server reads, or the output of a tool."""
 Severity = Literal["breaking", "routing", "additive", "cosmetic"]
 
 _NUMBERS = frozenset({"integer", "number"})
@@ -68,7 +70,7 @@ _LIMITS = (
     ("minProperties",),
     ("maxProperties",),
 )
-"""The limits that belong together; values at the limits show each change of them."""
+"""Limits that belong together; trying values at these limits shows each change."""
 _CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "pattern": (),
     "not": (),
@@ -84,28 +86,30 @@ _CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "enum": (),
     "const": (),
 }
-"""The rules whose changes perhaps none of the tried values shows, each with others that belong to it."""
+"""Rules whose changes the tried values may not show, each with related rules."""
 _PLAIN = frozenset(chain(["type", "required"], *_LIMITS))
 _KEYS = ("patternProperties", "properties", "additionalProperties")
 _ITEMS = ("prefixItems", "items", "additionalItems")
-# A value of each type that `_is_open` tries
+# The values of each type that `_is_open` tries
 _OF_TYPES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     ("a", ("string",)),
     (1, ("integer", "number")),
     (True, ("boolean",)),
     ([], ("array",)),
 )
-# Characters that are quoted of a value that proves a change, of a text, and of a text before it differs
+# The most quoted characters of a value that proves a change, of a string, and of a string before
+# the
+# first difference
 _MAX_VALUE, _MAX_TEXT, _LEAD = 120, 80, 20
-# Values that a sentence names
+# The most values that a sentence names
 _MAX_VALUES = 5
-# Values that may prove one change
+# The most values that are tried to prove one change
 _MOST_PROOFS = 12
-# Levels to compare
+# The most levels that are compared
 _DEEPEST = 60
-# Sub-schemas, and rules in them, that are compared of one schema: about a second
+# The most sub-schemas and rules that are compared for one schema, which takes about a second
 _MOST_WORK = 3_000
-# Those of all schemas of a server, which else could keep a reader waiting for minutes
+# The same for all schemas of a server, which could otherwise take minutes
 _MOST_IN_ALL = 20_000
 
 
@@ -114,12 +118,12 @@ class Difference:
     """One difference between two schemas.
 
     Attributes:
-        severity: What it means to callers; see `toolbench.mcp.snapshots.diff.Change`.
-        where: The path of the keyword in the schema: `properties/limit/maximum`.
+        severity: What the difference means to callers; see `toolbench.mcp.snapshots.diff.Change`.
+        where: The path of the keyword in the schema, such as `properties/limit/maximum`.
         before: The old part of the schema; None if there was none.
         after: The new part of the schema; None if there is none.
-        text: What changed and where, as in `limit: at most 100 before, at most 50 now`.
-        example: For a breaking difference, a whole value that shows it; None if none was found.
+        text: What changed and where, such as `limit: at most 100 before, at most 50 now`.
+        example: For a breaking difference, a complete value that shows it; None if none was found.
     """
 
     severity: Severity
@@ -131,17 +135,17 @@ class Difference:
 
 
 class Work:
-    """How much may still be compared of all schemas of a server."""
+    """How much work is left for comparing all schemas of a server."""
 
     def __init__(self) -> None:
-        """Begin with all."""
+        """Start with the full amount."""
         self.left = _MOST_IN_ALL
 
     def count(self, units: int) -> None:
-        """Count more work.
+        """Subtract *units* of work.
 
         Raises:
-            SchemaError: If it is too much.
+            SchemaError: If no work is left.
         """
         self.left -= units
         if self.left < 0:
@@ -150,10 +154,11 @@ class Work:
 
 
 def differences(old: Any, new: Any, direction: Direction, work: Work) -> list[Difference]:
-    """Return the differences from the whole schema *old* to *new*; empty if they mean the same.
+    """Return the differences from the complete schema *old* to *new*; empty if they are equivalent.
 
     Raises:
-        SchemaError: If there are so many, here or in *work* so far, that it takes too long.
+        SchemaError: If comparing would take too long, together with the earlier comparisons in
+            *work*.
     """
     is_input = direction == "input"
     return _Comparison(read(old), read(new), work, is_input=is_input).differences()
@@ -161,10 +166,10 @@ def differences(old: Any, new: Any, direction: Direction, work: Work) -> list[Di
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """An old and a new sub-schema of the same values.
+    """An old and a new sub-schema for the same values.
 
-    *where* is its path in the schema, *place* that in a value, as a person writes it (`items[].sku`).
-    *put* makes a whole value from one of this part.
+    *where* is the path in the schema, and *place* the path in a value, such as `items[].sku`.
+    *put* creates a complete value from a value of this part.
     """
 
     old: Node
@@ -177,7 +182,7 @@ class _Pair:
     def inside(
         self, old: Node, new: Node, step: str, name: str, put: Callable[[Any], Any]
     ) -> "_Pair":
-        """Return the pair of two parts; *put* makes a value of this pair from one of theirs."""
+        """Return a pair of two parts; *put* creates a value of this pair from a value of the parts."""
         dot = ""
         if self.place and not name.startswith("["):
             dot = "."
@@ -187,10 +192,10 @@ class _Pair:
 
 
 class _Comparison:
-    """Walks through two whole schemas, and collects the differences.
+    """Walks through two complete schemas, and collects the differences.
 
-    Callers send what the old input took, and read what the new output gives: a value of this side
-    that does not fit the other side breaks them.
+    Callers send values that the old input schema accepts, and read values of the new output
+    schema. A value that fits this side but not the other side is a breaking change.
     """
 
     def __init__(self, before: Node, after: Node, work: Work, *, is_input: bool) -> None:
@@ -201,9 +206,9 @@ class _Comparison:
             self._verb, self._what = "may come now", "such an output comes"
         self._work, self._least_left = work, work.left - _MOST_WORK
         self._found: list[Difference] = []
-        # Pairs that contain the present one, as in a recursive schema, or in which no rule differs
+        # Pairs that contain the current one, as in a recursive schema, or in which no rule differs
         self._seen: set[tuple[Node, Node]] = set()
-        # Rules that differ, whatever that means
+        # The number of rules that differ, with whatever effect
         self._differing = 0
         self._tried: dict[tuple[Node, Node], list[Any]] = {}
         self._same_definitions = _same_definitions(before.view.root, after.view.root)
@@ -238,15 +243,15 @@ class _Comparison:
             self._seen.remove((old, new))
 
     def _is_same(self, old: Any, new: Any) -> bool:
-        """Tell whether two parts of the whole schemas say the same, and mean it."""
+        """Tell whether two parts of the schemas are equal in wording and meaning."""
         text = quick_text(old)
         if text is None or (text != quick_text(new) and not same(old, new)):
             return False
-        # The same reference may mean another schema
+        # The same reference may lead to another schema
         return self._same_definitions or not may_refer(text)
 
     def _is_breaking(self, found: int) -> bool:
-        """Tell whether one of the differences after the first *found* ones is breaking."""
+        """Tell whether any difference after the first *found* ones is breaking."""
         return any(each.severity == "breaking" for each in self._found[found:])
 
     def _count(self, units: int) -> None:
@@ -256,7 +261,7 @@ class _Comparison:
         self._work.count(units)
 
     def _from(self, old: Any, new: Any) -> Any:
-        """Return the side from which values come to the other."""
+        """Return the side whose values must fit the other side."""
         if self._is_input:
             return old
         return new
@@ -289,7 +294,7 @@ class _Comparison:
         values: list[Any],
         otherwise: str = "",
     ) -> None:
-        """Note a breaking difference with the first of *values* that shows it, else with *otherwise*."""
+        """Note a breaking difference if one of *values* shows it, or else if *otherwise* is given."""
         source = self._from(self._before, self._after)
         target = self._from(self._after, self._before)
         for value in values[:_MOST_PROOFS]:
@@ -316,13 +321,13 @@ class _Comparison:
         """Compare a rule by trying values.
 
         Args:
-            pair: The schemas with the rule.
-            options: The alternatives of *pair* with the rule.
-            keyword: The rule's name.
-            rules: The old and the new rule as schemas; {} for none.
-            text: What changed.
-            sides: What is shown of the old and the new rule; None for the values of *keyword*.
-            is_sure: Whether trying values shows each change of such a rule.
+            pair: The schemas that contain the rule.
+            options: The old and new alternative of *pair* with the rule.
+            keyword: The name of the rule.
+            rules: The old and the new rule as schemas; {} if there is no rule.
+            text: What has changed.
+            sides: The old and the new rule to show; if None, the values of *keyword* are shown.
+            is_sure: Whether trying values shows every change of such a rule.
         """
         self._count(1)
         self._differing += 1
@@ -340,9 +345,10 @@ class _Comparison:
     def _refused(
         self, values: list[Any], node: Node, rules: Any, other: Node, *, is_sure: bool
     ) -> list[Any] | None:
-        """Return values of *node* that *rules*, which are a part of *other*, and *other* refuse.
+        """Return values of *node* that are refused by *rules* and by *other*, which contains them.
 
-        The list is empty if there may be some and none was found. Without any the result is None.
+        The list is empty if there may be such values but none was found. The result is None if
+        there are none.
         """
         if rules is True or rules == {}:
             return None
@@ -350,13 +356,13 @@ class _Comparison:
         self._count(len(every) * len(other.values) // 2_000)
         refused = [v for v in every or values if not other.view.fits(rules, v)]
         found = [value for value in refused if node.fits(value)]
-        # Another alternative may take it
+        # Another alternative may accept the value
         lost = [value for value in found if not other.fits(value)]
         if lost or every:
             return lost or None
         if not is_sure or _is_beyond_reach(rules):
             return []
-        # Another rule, such as a pattern, may only have kept us from finding a value
+        # No value may have been found only because of another rule, such as a pattern
         plain = _plain(node)
         if not found and any(node.view.fits(plain, value) for value in refused):
             return []
@@ -371,7 +377,7 @@ class _Comparison:
         return self._tried[old, new]
 
     def _exactly_one(self, pair: _Pair, found: int) -> None:
-        """Look for values that fit two alternatives of `oneOf`: a wider alternative refuses them."""
+        """Look for values that fit two alternatives of `oneOf`, which refuses such values."""
         source, target = self._from(pair.old, pair.new), self._from(pair.new, pair.old)
         if self._is_breaking(found) or not _may_overlap(target):
             return
@@ -382,7 +388,7 @@ class _Comparison:
         self._breaks(pair, keyword_of(target), sides, text, bad)
 
     def _try_whole_values(self) -> None:
-        """Try whole values, to find a change of a keyword that the comparison does not read."""
+        """Try complete values, to find changes of keywords that the comparison does not know."""
         source = self._from(self._before, self._after)
         target = self._from(self._after, self._before)
         names = set[str]()
@@ -390,7 +396,7 @@ class _Comparison:
             names.update(node.declared)
         for value in [*samples(source), *samples(target)]:
             if not self._is_input:
-                # A new key breaks no reader
+                # A new key does not break readers
                 value = _with_names(value, names)
             if source.fits(value) and not target.fits(value):
                 why = "; ".join(map(str, target.problems(value)[:2]))
@@ -398,10 +404,10 @@ class _Comparison:
                 self._found.append(Difference("breaking", "", None, None, text, value))
                 return
 
-    # --- texts and null ---------------------------------------------------------------
+    # --- descriptions and null ---------------------------------------------------------------
 
     def _guidance(self, pair: _Pair, old: Node, new: Node) -> None:
-        """Note what guides a model or a person, and refuses no value."""
+        """Note changes of descriptions and other guidance, which refuse no value."""
         sides: tuple[Any, Any] = old.description or None, new.description or None
         if sides[0] != sides[1]:
             text = worded("the description", *sides)
@@ -466,13 +472,13 @@ class _Comparison:
             rules = {"type": old.type}, {"type": new.type}
             self._rule(pair, (old, new), "type", rules, text)
         elif not all(is_open) or not is_one_kind:
-            # In a schema without a type, each rule is for values of one type only
+            # In a schema without a type, each rule applies to values of one type only
             is_sure = is_one_kind or _is_flat(self._from(old, new))
             raw, sides = (old.raw, new.raw), (old.type, new.type)
             self._rule(pair, (old, new), "type", raw, text, sides, is_sure=is_sure)
 
     def _listed(self, pair: _Pair, old: Node, new: Node) -> None:
-        """Compare two schemas of which at least one lists its values."""
+        """Compare two schemas, at least one of which lists its values."""
         keywords = "const", "enum"
         keyword = _first_that_differs(_rules(old, keywords), _rules(new, keywords)) or "enum"
         text = f"{kind_of(old)} before, {kind_of(new)} now"
@@ -489,7 +495,7 @@ class _Comparison:
         before: Mapping[str, Any],
         after: Mapping[str, Any],
     ) -> None:
-        """Compare rules of which a value may show that they differ, and none that they do not."""
+        """Compare rules for which values can prove a difference, but not that there is none."""
         if self._is_same(before, after):
             return
         keyword = _first_that_differs(before, after)
@@ -538,7 +544,7 @@ class _Comparison:
         renamed: str | None,
         base: dict[str, Any],
     ) -> None:
-        """Note that *name* is gone; if it seems to be *renamed*, what is said of that stands here too."""
+        """Note that the property *name* is gone, and perhaps *renamed*."""
         prop = old.properties[name]
         text = f"{name!r} is not declared any more (it was {_how(name, old)}: {kind_of(prop)})"
         after = None
@@ -570,7 +576,7 @@ class _Comparison:
             self._note(pair, "additive", "required", *sides, text)
 
     def _other_keys(self, pair: _Pair, old: Node, new: Node, base: dict[str, Any]) -> None:
-        """Compare what is allowed of keys that are not declared."""
+        """Compare the rules for undeclared keys."""
         keyword = "additionalProperties"
         sides = old.schema.get(keyword), new.schema.get(keyword)
         if old.is_closed != new.is_closed:
@@ -610,7 +616,7 @@ class _Comparison:
         self._condition(pair, (old, new), *rules)
 
     def _unions(self, pair: _Pair, every_old: list[Node], every_new: list[Node]) -> None:
-        """Compare alternatives: pair what is alike, and say which are gone and which are new."""
+        """Compare alternatives: pair similar ones, and note which are gone or new."""
         olds = [
             one for one in every_old if not any(self._is_same(one.raw, n.raw) for n in every_new)
         ]
@@ -620,7 +626,7 @@ class _Comparison:
         keyword = keyword_of(pair.new) or keyword_of(pair.old) or "type"
         sides = kind_of(pair.old), kind_of(pair.new)
         for one in olds:
-            # Twenty alternatives to pair take as long as one rule
+            # Pairing twenty alternatives takes as long as comparing one rule
             self._count(1 + len(news) * len(one.names) // 20)
             partner = max(news, key=lambda other: _likeness(one, other), default=None)
             if partner is not None and _likeness(one, partner) > 0:
@@ -655,7 +661,7 @@ class _Comparison:
 
 
 def _same_definitions(old: Any, new: Any) -> bool:
-    """Tell whether each reference leads to the same schema in both whole schemas."""
+    """Tell whether every reference leads to the same definition in both complete schemas."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return False
     if not same(definitions_of(old), definitions_of(new)):
@@ -667,15 +673,15 @@ def _same_definitions(old: Any, new: Any) -> bool:
 
 
 def _is_open(node: Node) -> bool:
-    """Tell whether *node* takes values of other types than its own."""
+    """Tell whether *node* accepts values of types other than its own."""
     if states_type(node.raw):
         return False
-    # Its type may be stated where a reference leads
+    # A reference may lead to a schema that states the type
     return any(node.fits(value) for value, of in _OF_TYPES if node.type not in of)
 
 
 def _is_whole_object(pair: _Pair) -> bool:
-    """Tell whether *pair* is what a tool gets or returns: an object, even if its schema does not say so."""
+    """Tell whether *pair* is a tool's complete input or output, which must be an object."""
     return pair.depth == 0 and {pair.old.type, pair.new.type} - {None} == {"object"}
 
 
@@ -691,7 +697,7 @@ def _are_one_kind(one: Node, other: Node) -> bool:
 
 
 def _likeness(one: Node, other: Node) -> int:
-    """Return how much two alternatives are alike; 0 means that they are not a pair."""
+    """Return how similar two alternatives are; 0 means that they do not form a pair."""
     is_pair = _are_one_kind(one, other) and (one.type is None) == (other.type is None)
     if not is_pair or not same(_tags(one), _tags(other)):
         return 0
@@ -700,7 +706,7 @@ def _likeness(one: Node, other: Node) -> int:
 
 
 def _tags(node: Node) -> dict[str, Any]:
-    """Return the constant properties of *node*: they tell alternatives apart."""
+    """Return the constant properties of *node*, which distinguish alternatives."""
     tags = {}
     for name, part in node.properties.items():
         if len(part.values) == 1:
@@ -719,7 +725,7 @@ def _may_overlap(node: Node) -> bool:
 
 
 def _are_told_apart(one: Node, other: Node) -> bool:
-    """Tell whether no value fits both alternatives, by their types or a required constant."""
+    """Tell whether types or a required constant ensure that no value fits both alternatives."""
     if _is_open(one) or _is_open(other):
         return False
     if not _are_one_kind(one, other):
@@ -736,7 +742,7 @@ def _are_told_apart(one: Node, other: Node) -> bool:
 
 
 def _is_flat(node: Node) -> bool:
-    """Tell whether the values of *node* have no parts: some of them show each rule."""
+    """Tell whether the values of *node* have no parts, so that trying some shows every rule."""
     return node.type not in (None, "object", "array") and not _is_open(node)
 
 
@@ -759,7 +765,7 @@ def _in_list(base: list[Any], places: range) -> Callable[[Any], Any]:
 
 
 def _is_beyond_reach(rules: Any) -> bool:
-    """Tell whether one of *rules* limits a size to more than what is tried."""
+    """Tell whether one of *rules* sets a size limit above the largest size that is tried."""
     for keyword, limit in rules.items():
         largest = LARGEST.get(keyword[3:])
         if largest is not None and isinstance(limit, int | float) and limit >= largest:
@@ -768,9 +774,10 @@ def _is_beyond_reach(rules: Any) -> bool:
 
 
 def _merged(node: Node, other: Node) -> dict[str, Any]:
-    """Return the alternatives that ask for more of one object, such as one of two keys, as a rule.
+    """Return as a rule the alternatives that add conditions to one object, such as one of two keys.
 
-    It is empty if *node* has all alternatives of *other*: then it refuses nothing that *other* takes.
+    The rule is empty if *node* has all alternatives of *other*, and so refuses nothing that *other*
+    accepts.
     """
     if not node.merged or node.type != "object":
         return {}
@@ -781,7 +788,7 @@ def _merged(node: Node, other: Node) -> dict[str, Any]:
 
 
 def _renamed(old: Node, new: Node) -> str | None:
-    """Return the only new property of the kind of the only removed one, which seems renamed; else None."""
+    """Return the new name of the only removed property, if just one new property is like it."""
     removed = [name for name in old.properties if name not in new.properties]
     if len(removed) != 1 or _of_key(new, removed[0]) is not None:
         return None
@@ -806,7 +813,7 @@ def _rules(node: Node, keywords: Iterable[str]) -> dict[str, Any]:
 
 
 def _item_rules(node: Node) -> dict[str, Any]:
-    """Return the rules of *node* for items by their places, or against further items; {} without any."""
+    """Return the rules of *node* for items at given places, or against further items."""
     rules = _rules(node, _ITEMS)
     if not node.prefix_items and rules.get("items") is not False:
         return {}
@@ -817,12 +824,12 @@ def _first_that_differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
     for name in {**after, **before}:
         if not same(before.get(name), after.get(name)):
             return name
-    # The same reference means another schema
+    # The same reference leads to another schema
     return next(iter(before), "")
 
 
 def _plain(node: Node) -> dict[str, Any]:
-    """Return the rules of *node* for which a value is always found."""
+    """Return the rules of *node* for which a fitting value is always found."""
     plain = _rules(node, _PLAIN)
     for keyword in ("items", "additionalProperties"):
         if node.schema.get(keyword) is False:
@@ -838,12 +845,12 @@ def _plain(node: Node) -> dict[str, Any]:
 
 
 def _size_of(value: Any) -> int:
-    """Return how much work it is to try *value*: 1 for each thousand characters of its JSON."""
+    """Return the work of trying *value*: 1 unit for each thousand characters of its JSON."""
     return len(quick_text(value) or "") // 1_000
 
 
 def quick_text(value: Any) -> bytes | None:
-    """Return *value* as JSON with its keys in their own order; None if *value* cannot be JSON."""
+    """Return *value* as JSON, without sorting its keys; None if it cannot be written as JSON."""
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):
@@ -851,7 +858,7 @@ def quick_text(value: Any) -> bytes | None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same in JSON: true is not 1, and the order of keys does not count."""
+    """Tell whether two values are equal in JSON, where true is not 1 and key order is ignored."""
     text = quick_text(one)
     if text is not None and text == quick_text(other):
         return True
@@ -878,7 +885,7 @@ def _with_names(value: Any, names: set[str]) -> Any:
 
 
 def worded(what: str, old: Any, new: Any) -> str:
-    """Return a phrase for a change: *what*, such as the title, was *old* and is *new* now."""
+    """Return a phrase saying that *what*, such as the title, was *old* and is *new* now."""
     if old in (None, ""):
         return f"{what} is {clip(new, _MAX_TEXT)} now; there was none"
     if new in (None, ""):
