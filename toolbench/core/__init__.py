@@ -1,1 +1,1 @@
-"""The classes and schemas of which tools are made; `runs` runs the tools, `display` shows them."""
+"""Base classes of tools, actions and observations; `runs` runs the tools, `display` shows them."""

@@ -1,8 +1,8 @@
 """One background event loop, started on first use, for everything that is `async`.
 
-It is never the kernel's own loop. So a cell, a button and the session of a server can wait for
-their tasks in this loop at the same time. If a waiting caller is interrupted, the task that it
-waits for is cancelled. A request to an MCP server is then cancelled at the server too.
+It is separate from the kernel's own loop. So a cell, a button and the session of a server can all
+wait for tasks in this loop at the same time. If a waiting caller is interrupted, its task is
+cancelled. If the task is a request to an MCP server, the server is told to cancel it too.
 """
 
 import atexit
@@ -42,10 +42,10 @@ class _Running:
 
 
 class Task:
-    """The task of one call, as an object that is there before the task is, to cancel it in any case.
+    """A call that can be cancelled at any time, even before it has started.
 
-    `portal.start(task.run, function)` starts it, and `portal.cancel(task)` cancels it, even if an
-    interrupt came before `start` had returned.
+    `portal.start(task.run, function)` starts the call, and `portal.cancel(task)` cancels it. The
+    caller may be interrupted before `start` returns: it still has this object to cancel the call.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Task:
         raise CancelledError
 
     def cancel(self) -> None:
-        """Cancel the task, at once or when it begins; call this in the background loop."""
+        """Cancel the task now, or as soon as it starts; call this in the background loop."""
         self._is_cancelled = True
         if self._scope is not None:
             self._scope.cancel()
@@ -75,7 +75,7 @@ class Portal:
     """Runs coroutine functions in the background loop, for callers in other threads."""
 
     def __init__(self) -> None:
-        """Make a portal. The background loop and its thread start when they are first needed."""
+        """Create a portal. The background loop and its thread start when they are first needed."""
         self._begin()
 
     def _begin(self) -> None:
@@ -84,19 +84,19 @@ class Portal:
         self._running: _Running | None = None
         self._to_close: set[Close] = set()
         self.is_closing = False
-        """Whether the loop is about to stop, mostly because the process ends."""
+        """Whether the loop is about to stop, usually because the process exits."""
 
     @property
     def loop(self) -> "AbstractEventLoop":
-        """The background loop, started if it does not run."""
+        """The background loop. Reading this property starts the loop if it does not run."""
         return self._opened().loop
 
     def start(self, function: Callable[..., Awaitable[T]], *args: Any) -> Future[T]:
-        """Start `function(*args)` as a task of the background loop, and return the future of the task.
+        """Start `function(*args)` as a task of the background loop, and return the task's future.
 
         Raises:
-            ToolbenchError: If the caller runs in the background loop itself: there, waiting for the
-                future would block the loop for ever. Or if the loop is just being closed.
+            ToolbenchError: If the loop is being closed, or if the caller runs in the background
+                loop: waiting for the future there would block the loop for ever.
         """
         self.refuse_inside()
         portal = self._opened().portal
@@ -153,14 +153,14 @@ class Portal:
 
     @property
     def drawer(self) -> Callable[[], object] | None:
-        """The function of the `drawing` around this; None if there is none."""
+        """The function that the surrounding `drawing` block calls; None outside such a block."""
         return _draw.get()
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
-        """Call *draw* four times a second while a `call` in the `with` block waits without a timeout.
+        """Call *draw* four times a second while a `call` without a timeout waits in the block.
 
-        *draw* is called in the thread that waits.
+        *draw* is called in the waiting thread.
         """
         token = _draw.set(draw)
         try:
@@ -169,7 +169,7 @@ class Portal:
             _draw.reset(token)
 
     def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
-        """Raise an error in the background loop's thread, where a blocking call would never end.
+        """Raise an error in the background loop's thread, where a blocking call would never return.
 
         Args:
             instead: The call to await in place of the blocking call, for the error message.
@@ -186,17 +186,18 @@ class Portal:
             raise ToolbenchError(msg)
 
     def close_first(self, close: Close) -> None:
-        """Remember *close*: it is awaited before the background loop stops, to end an open connection."""
+        """Await *close*, which closes an open connection, before the background loop stops."""
         self._to_close.add(close)
 
     def is_closed(self, close: Close) -> None:
-        """Undo `close_first(close)`, because the connection is closed already."""
+        """Cancel `close_first(close)`, because the connection is already closed."""
         self._to_close.discard(close)
 
     def close(self) -> None:
-        """Close open connections, cancel all tasks and stop the loop; a later call starts a new loop.
+        """Close connections, cancel all tasks and stop the loop; a later call starts a new loop.
 
-        Calls of other threads run in this loop until it stops: the connections may need them.
+        Until the loop stops, it still runs calls of other threads: connections may need them to
+        close.
         """
         with self._closing_lock:
             running = self._running
@@ -216,7 +217,7 @@ class Portal:
                 self.is_closing = False
 
     def leave_behind(self) -> None:
-        """Forget the loop in a forked process, without stopping it: the fork did not copy its thread."""
+        """Forget the loop in a forked process, which has no copy of the loop's thread to stop."""
         if self._running is not None:
             # It must not wait: nothing would wake it here
             with suppress(StopIteration):
@@ -224,7 +225,7 @@ class Portal:
         self._begin()
 
     def _opened(self) -> _Running:
-        """Return the loop, started if it does not run; one that is being closed still counts."""
+        """Return the loop, started if necessary, even while it is being closed."""
         running = self._running
         if running is not None:
             return running

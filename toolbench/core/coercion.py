@@ -1,8 +1,8 @@
 """Turn the value that an executor returned into an observation, and into content for a model.
 
-From top to bottom: `observation_of` and `contents_of`, which the rest serves; images and tables;
-objects that a notebook draws; the data in the answers of MCP servers; results as DataFrames; secrets
-of a conversation. No library is imported here for the sake of its objects, but for `.df` pandas.
+`observation_of` and `contents_of` come first. Then follow images and tables, objects that a
+notebook draws, the data of MCP servers' answers, DataFrames, and the secrets of a conversation.
+Values of a library are recognized without importing the library. Only `.df` imports pandas.
 """
 
 import re
@@ -49,7 +49,7 @@ class ResultObservation(Observation):
     """The return value of a plain function, and its content for a model."""
 
     result: SkipJsonSchema[Any] = Field(default=None, exclude=True, repr=False)
-    """The Python object itself; it stays in this process."""
+    """The Python object that the function returned; it never leaves this process."""
 
     @property
     def data(self) -> Any:
@@ -58,7 +58,9 @@ class ResultObservation(Observation):
 
     @property
     def df(self) -> Any:
-        """The result as a pandas DataFrame; the result must be a list of objects, or hold one such list.
+        """The result as a pandas DataFrame.
+
+        The result must be a list of objects, or an object that contains exactly one list.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -127,7 +129,7 @@ def observation_of(
 
 
 def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
-    """Return *answer*, in the form of MCP's answer to `tools/call`, as a function's result."""
+    """Return *answer*, MCP's answer to `tools/call`, as if a function had returned its data."""
     blocks = answer.get("content") or []
     content = [item for block in blocks for item in describe(block, [])]
     text = "\n".join(item.text for item in content if isinstance(item, TextContent))
@@ -139,9 +141,9 @@ def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
 
 
 def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
-    """Return the class that *result* names in its `kind`; None if there is no such class.
+    """Return the observation class that the key `kind` of *result* names; None if there is none.
 
-    Also return None if *expected* itself accepts a field `kind`: then the key is an ordinary value.
+    Also return None if *expected* has a field `kind`: then the key is an ordinary value.
     """
     if not isinstance(result, Mapping) or (expected is not None and takes_kind(expected)):
         return None
@@ -160,7 +162,7 @@ def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Obse
 
 
 def _of_any_class(result: Any, named: type[Observation] | None) -> Observation:
-    """Return *result* as an object of *named*, or else of `Observation`, or else as a function's."""
+    """Return *result* as a *named*, else as an `Observation`, else as a `ResultObservation`."""
     # Then it is data that looks like an observation
     with suppress(Exception):
         if named is not None:
@@ -171,7 +173,7 @@ def _of_any_class(result: Any, named: type[Observation] | None) -> Observation:
 
 
 def _fields(result: Any) -> dict[str, Any] | None:
-    """Return what fills the fields of an observation; None if *result* has no names for its parts."""
+    """Return *result* as a dict of an observation's fields; None if its parts have no names."""
     if _is_content(result) or is_block(result):
         return None
     if isinstance(result, BaseModel):
@@ -200,14 +202,14 @@ _NO_CONTENT = _LEAVES | {dict, list, tuple}
 def contents_of(value: Any) -> list[Content]:
     """Return *value* as content for a model.
 
-    A list that has content blocks, images or objects of `IPython.display` among its items becomes the
-    content of all its items. Any other list is written as JSON.
+    If a list contains content blocks, images or objects of `IPython.display`, each of its items
+    becomes content. Any other list is written as JSON.
     """
     return _maker_of(value)(value)
 
 
 def is_written_as_json(value: Any) -> bool:
-    """Tell whether `contents_of` writes *value* as JSON, as far as it can be written."""
+    """Tell whether `contents_of` writes *value* as JSON."""
     return _maker_of(value) is _from_data
 
 
@@ -244,9 +246,9 @@ def _is_content(value: Any) -> bool:
 
 
 def _comes_from(module: str, *names: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether a value has a class of the library *module*.
+    """Return a function that tells whether a value's class comes from the library *module*.
 
-    The class, or a base of it, has one of *names*. The library is not imported.
+    The class or one of its bases must have one of *names*. The library is not imported.
     """
 
     def fits(value: Any) -> bool:
@@ -266,7 +268,7 @@ _is_ipython = _comes_from("IPython", "DisplayObject")
 def _has_content(items: Any) -> bool:
     """Tell whether *items* is a list with images or content blocks.
 
-    Of bytes each item is looked at, of all other types only one.
+    Every bytes item is checked. Of each other type, only the first item is checked.
     """
     if not isinstance(items, list | tuple):
         return False
@@ -319,7 +321,7 @@ def _from_figure(figure: Any) -> list[Content]:
 
 
 def _from_table(table: Any, most: int | None = None) -> list[Content]:
-    """Return the first rows of *table* as CSV: as many as have *most* tokens; 500 if it is None."""
+    """Return the first rows of *table* as CSV, up to *most* tokens, or up to 500 rows if None."""
     # An index of mere row numbers
     counted = type(table.index).__name__ == "RangeIndex"
     whole = len(table)
@@ -341,9 +343,9 @@ _is_table = _comes_from("pandas", "DataFrame", "Series")
 
 
 def limited(observation: Observation, most: int) -> Observation:
-    """Return *observation*, of which a model then reads at most *most* tokens.
+    """Limit what a model sees of *observation* to *most* tokens, and return it.
 
-    A table is written for a model alone: users see the table itself.
+    A table is cut only for the model: users see the whole table.
     """
     result = vars(observation).get("result")
     if isinstance(observation, ResultObservation) and _is_table(result):
@@ -381,7 +383,7 @@ _NOT_DRAWN = (Mapping, BaseModel, list, tuple, set, frozenset)
 
 
 def is_drawn(value: Any) -> bool:
-    """Tell whether a notebook draws *value*, which is an object for that purpose and not data."""
+    """Tell whether *value* is an object made for display in a notebook, rather than data."""
     kind = type(value)
     if isinstance(value, _NOT_DRAWN) or is_dataclass(kind):
         return False
@@ -389,9 +391,10 @@ def is_drawn(value: Any) -> bool:
 
 
 def display_bundle(value: Any) -> dict[str, Any]:
-    """Return the mime bundle that *value* has of itself; empty if it has none.
+    """Return the mime bundle that the display methods of *value* produce; empty if there are none.
 
-    A method that fails is left out, as in a notebook. Its HTML is the object's own: it is not safe.
+    A method that fails is skipped, as in a notebook. The HTML is the object's own, and not
+    sanitized.
     """
     bundle = {mime_type: _called(value, name) for name, mime_type in _METHODS.items()}
     whole = _called(value, _BUNDLE, include=None, exclude=None)
@@ -413,10 +416,10 @@ def _called(value: Any, name: str, **options: Any) -> Any:
 
 
 def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
-    """Return what a model reads of *value*, for which `is_drawn` is true: an image, or text.
+    """Return what a model sees of *value*, for which `is_drawn` is true: an image, or text.
 
-    The text is its markdown, or its `repr`, or if that says nothing LaTeX, JSON, HTML or SVG. Of long
-    HTML a model gets the beginning, unless *is_whole*.
+    The text is the markdown or the `repr` of *value*. If that says nothing, it is LaTeX, JSON, HTML
+    or SVG. Long HTML is cut to its beginning, unless *is_whole* is true.
     """
     bundle = display_bundle(value)
     for mime_type in _IMAGES:
@@ -464,11 +467,11 @@ _MAKERS: Sequence[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] 
 
 
 def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str) -> Any:
-    """Return the data of an answer as Python objects.
+    """Return the data of an MCP server's answer as Python objects.
 
     This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
-    text that is a JSON object or list, the text is parsed. Without structured content, this is the
-    JSON value of the only text block, or else *text*; None if there is no text block.
+    string that is a JSON object or list, the string is parsed. Without structured content, this is
+    the JSON value of the only text block, or else *text*; None if there is no text block.
 
     Args:
         structured: The structured content; None if there is none.
@@ -486,10 +489,10 @@ def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str)
 
 
 def is_said_by(texts: Sequence[str], structured: Any) -> bool:
-    """Tell whether *texts*, the text blocks of an answer, say the same as its structured content.
+    """Tell whether *texts*, the text blocks of an answer, repeat its structured content.
 
-    They do as its JSON, as the text in its `{"result": ...}` wrapper, or as one block for each item
-    of a list.
+    They repeat it as JSON, as the string in its `{"result": ...}` wrapper, or as one block for each
+    item of a list.
     """
     parsed = [_parsed(text) for text in texts]
     said: list[Any] = [list(texts), parsed]
@@ -503,7 +506,7 @@ def is_said_by(texts: Sequence[str], structured: Any) -> bool:
 
 
 def _unwrapped(structured: Any) -> Any:
-    """Return `3` for `{"result": 3}`: FastMCP wraps values that are not objects in this way."""
+    """Remove the wrapper that FastMCP puts around a value other than an object: `{"result": 3}`."""
     if not isinstance(structured, dict) or structured.keys() != {"result"}:
         return structured
     value = structured["result"]
@@ -539,9 +542,9 @@ def data_frame_class() -> "type[pd.DataFrame]":
 def frame_of(data: Any) -> Any:
     """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
 
-    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that holds
+    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that contains
     exactly one list, this list becomes the table; any other object becomes a table of one row. A
-    member of an enum becomes its value, as in the text that a model reads.
+    member of an enum becomes its value.
 
     Raises:
         MissingExtraError: If pandas is not installed.
@@ -562,7 +565,7 @@ def frame_of(data: Any) -> Any:
 
 
 def _as_data(value: Any) -> Any:
-    """Return *value* as it is in JSON, but dates and the like as they are, at any depth."""
+    """Return *value* as its JSON form at any depth, but keep Python objects such as dates."""
     if type(value) in _LEAVES:
         return value
     # By the type: the `__class__` of an object may run code
@@ -588,7 +591,7 @@ def _as_data(value: Any) -> Any:
 
 
 def masked(observation: Observation, conversation: Any) -> Observation:
-    """Return *observation* with a mark in place of each secret of *conversation*."""
+    """Return *observation* with each secret of *conversation* masked."""
     secrets = secrets_of(conversation)
     if not secrets:
         return observation
@@ -596,9 +599,9 @@ def masked(observation: Observation, conversation: Any) -> Observation:
 
 
 def masked_observation(observation: Observation, redactor: Redactor) -> Observation:
-    """Return *observation* with a mark in place of each secret of *redactor*.
+    """Return *observation* with each secret of *redactor* masked.
 
-    If the secrets cannot be replaced, return an error observation without the result.
+    If the secrets cannot be masked, return an error observation without the result.
     """
     hidden: Any = redactor.value(observation)
     if not isinstance(hidden, Observation):
@@ -610,7 +613,7 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
 
 
 def masked_error(error: Exception, conversation: Any) -> Exception:
-    """Return *error* without the secrets of *conversation*; if it cannot be changed, a replacement."""
+    """Return *error* with the secrets of *conversation* masked, or a replacement if that fails."""
     secrets = secrets_of(conversation)
     if not secrets:
         return error

@@ -1,4 +1,4 @@
-"""Content that a model can read: blocks of text and images, also those of MCP."""
+"""Content that a model can read: blocks of text and images, including MCP's blocks."""
 
 import re
 from base64 import b64decode, b64encode
@@ -39,7 +39,7 @@ class TextContent(BaseModel):
 
 
 class ImageContent(BaseModel):
-    """One image or several, as `data:` or `https:` URLs."""
+    """One or more images, as `data:` or `https:` URLs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -58,7 +58,7 @@ class ImageContent(BaseModel):
         return [{"type": "image_url", "image_url": {"url": url}} for url in self.image_urls]
 
     def to_mcp_blocks(self) -> list[dict[str, Any]]:
-        """Return one MCP content block for each image; an image on the web becomes a link."""
+        """Return one MCP content block for each image; an `https:` image becomes a link."""
         return [_mcp_image(url) for url in self.image_urls]
 
 
@@ -94,7 +94,7 @@ _SVG = re.compile(rb"<svg|<\?xml")
 
 
 def image_type(data: bytes | bytearray | memoryview) -> str | None:
-    """Return the MIME type of *data*, an image, read from its first bytes; None if it is something else."""
+    """Return the MIME type of the image in *data*, from its first bytes; None if it is no image."""
     for mime_type, first_bytes in _FIRST_BYTES.items():
         if first_bytes.match(data):
             return mime_type
@@ -107,7 +107,7 @@ _ANYTHING = ("unknown type", "application/octet-stream")
 
 
 def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
-    """Return the content that a model gets for *block*; add problems of the block to *warnings*."""
+    """Convert *block*, an MCP content block, for a model; add its problems to *warnings*."""
     match block.get("type"):
         case "text" if isinstance(block.get("text"), str):
             return [TextContent(text=block["text"])]
@@ -207,9 +207,9 @@ def content_of_block(value: Any) -> list[Content]:
 
 
 def answer_of(value: Any) -> dict[str, Any] | None:
-    """Return *value* as JSON if it is a result of a call of the packages `mcp` and `fastmcp`; else None.
+    """Return *value* as JSON if it is a tool result of the packages `mcp` or `fastmcp`; else None.
 
-    It has the keys of MCP: `content`, `structuredContent`, `isError`.
+    The JSON has MCP's keys: `content`, `structuredContent`, `isError`.
     """
     kind = type(value)
     is_result = isinstance(value, BaseModel) and kind.__name__ in _RESULTS

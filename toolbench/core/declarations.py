@@ -1,4 +1,4 @@
-"""What a tool declares: MCP's hints about its effects, whether it can work here, its resources."""
+"""What a tool declares: hints about its effects, whether it is usable here, its resources."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -27,15 +27,15 @@ class ToolAnnotations(BaseModel):
     readOnlyHint: bool = False
     """The tool changes nothing."""
     destructiveHint: bool = True
-    """The tool may delete or overwrite; this only counts if it is not read-only."""
+    """The tool may delete or overwrite; this has a meaning only if the tool is not read-only."""
     idempotentHint: bool = False
     """Calling the tool again with the same arguments changes nothing more."""
     openWorldHint: bool = True
-    """The tool reaches things outside a closed domain, for example by a web search."""
+    """The tool reaches outside a closed domain, for example by a web search."""
 
     @property
     def effect(self) -> Effect:
-        """The effect that the tool declares for its calls; "undeclared" if it declares none."""
+        """The effect that the tool declares for its calls; "undeclared" without a declaration."""
         if self.readOnlyHint:
             return "read-only"
         if "destructiveHint" not in self.model_fields_set:
@@ -47,7 +47,7 @@ class ToolAnnotations(BaseModel):
 
 @dataclass(frozen=True)
 class Unusable:
-    """The falsy result of `is_usable`, with the reason why the tool cannot work on this machine.
+    """A falsy value that says why a tool cannot work on this machine; `is_usable` returns it.
 
     Use: `if not (usable := XTool.is_usable()): print(usable)`.
     """

@@ -63,9 +63,9 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     """
 
     _closed = False
-    """Whether `close` was called, unless a subclass has its own `_closed`."""
+    """Whether `close` was called. A subclass may use the attribute `_closed` for itself."""
     _has_close = False
-    """Whether the class has a `close` of its own, which must be called."""
+    """Whether the class defines its own `close`, which must be called."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -127,7 +127,7 @@ class ExecutableTool(Protocol):
 
 
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap *close*: it first marks the executor as closed, even if *close* then fails."""
+    """Wrap *close* so that the executor is marked as closed first, even if *close* then fails."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -170,30 +170,30 @@ class FunctionShape:
 
     action_type: type[Action]
     names: Mapping[str, str]
-    """The name of the parameter for each attribute of the action, in the order of the parameters."""
+    """The name of the parameter for each attribute of the action, in the order of parameters."""
     only_if_set: frozenset[str]
-    """The attributes that are passed to the function only if the caller set them."""
+    """Attributes that are passed to the function only if the caller set them."""
     by_position: frozenset[str]
-    """The parameters that cannot be passed by name."""
+    """Parameters that can only be passed by position."""
     wants_conversation: bool
     observation_type: type[Observation] | None
     secrets: Mapping[str, Secret] = field(default_factory=dict)
-    """The secret for each parameter that is filled in; no attribute of the action has it."""
+    """The secret that fills each secret parameter; the action has no attribute for it."""
     secret_types: Mapping[str, type] = field(default_factory=dict)
-    """What each of these parameters takes: `str` or `SecretStr`."""
+    """The type that each secret parameter takes: `str` or `SecretStr`."""
 
 
 class FunctionCall(FunctionExecutor):
     """An executor that calls a function with the fields of the action as arguments."""
 
     def __init__(self, function: Callable[..., Any], shape: FunctionShape) -> None:
-        """Make an executor that calls *function*; *shape* is what `shape_of` returned for the function."""
+        """Make an executor that calls *function*, whose *shape* comes from `shape_of`."""
         self.function = function
         self.shape = shape
 
     @property
     def secrets(self) -> Mapping[str, Secret]:
-        """The secret for each parameter that is filled in."""
+        """The secret that fills each secret parameter."""
         return self.shape.secrets
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
@@ -221,7 +221,7 @@ class FunctionCall(FunctionExecutor):
 
 
 def innermost(function: Callable[..., Any]) -> Any:
-    """Return the function inside *function*, which may be a partial, a wrapper or a callable object."""
+    """Return the plain function inside *function*: a partial, a wrapper or a callable object."""
     inner = _function_or_class(function)
     if inner is type(function):
         inner = inner.__call__
@@ -229,14 +229,14 @@ def innermost(function: Callable[..., Any]) -> Any:
 
 
 def home_of(executor: Any) -> str:
-    """Return the module and qualified name of the function of *executor*; without one, of its class."""
+    """Return the module and qualified name of the function of *executor*, or else of its class."""
     if isinstance(executor, FunctionExecutor):
         return place_of(_function_or_class(executor.function))
     return place_of(type(executor))
 
 
 def is_outdated(executor: Any) -> bool:
-    """Tell whether the class of *executor* was defined again in the notebook."""
+    """Tell whether the notebook has since defined a newer version of the class of *executor*."""
     kind = type(executor)
     if kind.__module__ != "__main__":
         return False
@@ -245,7 +245,7 @@ def is_outdated(executor: Any) -> bool:
 
 
 def _function_or_class(function: Any) -> Any:
-    """Return *function* without `partial`, or the class of a callable object."""
+    """Return the function inside a `partial`, or the class of a callable object."""
     while isinstance(function, partial):
         function = function.func
     if isroutine(function) or isclass(function):
@@ -256,10 +256,10 @@ def _function_or_class(function: Any) -> Any:
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
-    The conversation goes to the second parameter if it has no default or if a word of its name is
-    `conv` or `conversation`: `conv_state`, not `convert`. Otherwise it goes to a parameter called
-    `conversation`, else to `*args` or `**kwargs`, which a decorator without `wraps` has. A
-    function without any of these gets only the action. The signature is read only once.
+    The conversation goes to the second parameter if the parameter has no default, or if a word of
+    its name is `conv` or `conversation` (as in `conv_state`, but not `convert`). Otherwise it goes
+    to a parameter called `conversation`, or else to `*args` or `**kwargs`, as a decorator without
+    `wraps` has them. A function without any of these gets only the action.
     """
 
     def without(action: Any, conversation: Any) -> Any:
@@ -310,7 +310,7 @@ def is_async(executor: Any) -> bool:
 
 
 def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
-    """Return a function that runs *call*, a coroutine function, in the background loop and waits."""
+    """Wrap *call*, a coroutine function, to run in the background loop while the caller waits."""
 
     async def awaited(action: Any, conversation: Any) -> Any:
         __tracebackhide__ = True
@@ -320,7 +320,7 @@ def blocking(call: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any],
 
 
 def settled(result: Any) -> Any:
-    """Return *result*, awaited if it is awaitable; the items of a generator become a list."""
+    """Await *result* if it is awaitable, and collect the items of a generator in a list."""
     if isgenerator(result):
         return list(result)
     if isawaitable(result) or isasyncgen(result):

@@ -1,4 +1,4 @@
-"""Classes and their JSON Schemas: the schema of a class, and a class from another program's schema."""
+"""Convert between classes and JSON Schemas, including schemas of other programs."""
 
 import re
 from collections.abc import Mapping
@@ -37,10 +37,10 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class _Untitled(GenerateJsonSchema):
-    """pydantic's schema generator, without invented titles and values that JSON cannot express."""
+    """pydantic's generator, without invented titles and without values that JSON cannot express."""
 
     def emit_warning(self, kind: Any, detail: str) -> None:
-        """Do nothing, where pydantic would warn about a value that JSON cannot express."""
+        """Suppress pydantic's warning about a value that JSON cannot express."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -82,7 +82,7 @@ _full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
 
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of *model*; an optional field may still be `null` in it.
+    """Return the JSON Schema of *model* that also allows `null` for optional fields.
 
     Forms are built from this schema. It is cached for each class: copy it before you change it.
     """
@@ -111,12 +111,12 @@ def _generate(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _definition_name(title: str) -> str:
-    """Return the name of the definition of a class with this *title*: `Box_int_` for `Box[int]`."""
+    """Return the `$defs` name for a class with this *title*, such as `Box_int_` for `Box[int]`."""
     return re.sub(r"[^a-zA-Z0-9.\-_]", "_", title)
 
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of *model* for callers, who leave out an optional field instead of `null`.
+    """Return the JSON Schema of *model* for callers, who omit an optional field instead of `null`.
 
     `$defs` stay only for types that refer to themselves; all others are copied where they are used.
     """
@@ -124,8 +124,8 @@ def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 # --- classes from JSON Schemas ---------------------------------------------------------
-# The original schema validates the values, with jsonschema-rs; no rule is translated or lost. The
-# type hints of the fields are only for people and editors. A property whose name is not safe as an
+# jsonschema-rs validates values against the original schema, so no rule is translated or lost. The
+# type hints of the fields are only for readers and editors. A property whose name is not safe as an
 # attribute gets an attribute with a similar name.
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -135,7 +135,7 @@ _HINTS: Mapping[str, Any] = {**CLASSES, "array": list[Any], "object": dict[str, 
 
 
 class Open(BaseModel):
-    """A mixin for classes that also accept arguments without a field."""
+    """A mixin for classes that accept arguments for which they have no field."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -181,7 +181,7 @@ def foreign_model(
 
 
 def _checks(validator: SchemaValidator, ours: frozenset[str]) -> dict[str, Any]:
-    """Return the check that *validator* finds no problem, but for the fields *ours* of the base class."""
+    """Return a pydantic check by *validator* that skips *ours*, the fields of the base class."""
 
     def check(cls: Any, value: Any) -> Any:
         judged = value
@@ -200,13 +200,13 @@ _classmethod: Any = classmethod
 
 
 def misfit_line(problem: Problem, value: Any) -> InitErrorDetails:
-    """Return the detail of a `ValidationError` about *problem* of *value*; it keeps its sentence."""
+    """Return *problem* of *value* as a detail of a `ValidationError`, with its own message."""
     misfit = PydanticCustomError("json_schema", "{sentence}", {"sentence": problem.message})
     return InitErrorDetails(type=misfit, loc=problem.path, input=value)
 
 
 class _AsItCame:
-    """A mark on a field: pydantic does not check or convert its value; the JSON Schema checked it."""
+    """A mark for fields that pydantic must not check or convert: the JSON Schema checks them."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:
@@ -232,7 +232,7 @@ def _fields(base: type[BaseModel], schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def safe_attribute(name: str, names: set[str]) -> str:
-    """Return a safe attribute name for the property *name*; the same name if possible."""
+    """Return an attribute name for the property *name* that is valid and not in *names*."""
     letters = "".join(c if f"a{c}".isidentifier() else "_" for c in name).strip("_")
     plain = letters if letters.isidentifier() else f"field_{letters}".rstrip("_")
     if iskeyword(plain) or plain in names:
@@ -244,7 +244,7 @@ def safe_attribute(name: str, names: set[str]) -> str:
 
 
 def _python_type(node: Node) -> Any:
-    """Return the Python type nearest to *node*, as a hint for people and editors."""
+    """Return the Python type nearest to *node*, as a hint for readers and editors."""
     if not node.types:
         return Any
     hints = [_HINTS[kind] for kind in node.types]

@@ -1,7 +1,7 @@
 """Turn a typed, documented function into a tool: `@tool`.
 
-The docstring is parsed into a description of the tool and of each parameter, the parameters become
-an action class, and `FunctionCall` (see `executor`) calls the function with an action.
+The docstring describes the tool and each parameter. The parameters become an action class.
+`FunctionCall` (in `executor`) then calls the function with an action.
 """
 
 import re
@@ -42,7 +42,7 @@ class Doc:
     """A parsed docstring."""
 
     text: str = ""
-    """The description of the function: all of the docstring except parameters and return value."""
+    """The docstring without its sections on parameters and the return value."""
     parameters: dict[str, str] = field(default_factory=dict)
     returns: str = ""
 
@@ -86,16 +86,16 @@ class _Argument(NamedTuple):
     name: str
     hint: Any
     default: Any = Parameter.empty
-    """The default; `_UNSET` if the argument is not passed to the function when it is left out."""
+    """The default; `_UNSET` if the function must not get the argument when a caller omits it."""
 
 
 def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) -> FunctionShape:
     """Return the parameters and the return type of *function*, in the form that a tool needs.
 
     Args:
-        function: Anything callable that has a signature.
+        function: Any callable that has a signature.
         name: The name of the tool; the action class is named after it.
-        about: The text about each parameter in the docstring.
+        about: The description of each parameter in the docstring.
 
     Raises:
         RegistrationError: If the arguments cannot be described to a model.
@@ -144,7 +144,7 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
 
 
 def misnamed_parameters(call: FunctionCall) -> list[str]:
-    """List the parameters that the docstring describes, but that the function does not have."""
+    """List the parameters that the docstring describes but the function does not have."""
     # Any name is a parameter
     if issubclass(call.shape.action_type, Open):
         return []
@@ -212,7 +212,7 @@ def _parameters(function: Callable[..., Any], name: str) -> list[Parameter]:
 
 
 def _field(argument: _Argument, attribute: str, about: str | None) -> tuple[Any, Any]:
-    """Return the annotation and the value of the field for *argument*."""
+    """Return the annotation and the default of the pydantic field for *argument*."""
     hint, value = argument.hint, argument.default
     # `x: int = None` accepts None too
     if value is None and not _takes_none(hint):
@@ -237,7 +237,9 @@ def _field(argument: _Argument, attribute: str, about: str | None) -> tuple[Any,
 def _secrets_in(
     arguments: Iterable[_Argument], name: str
 ) -> tuple[dict[str, Secret], dict[str, type]]:
-    """Return the secrets of *arguments*, as defaults or in annotations, and the type of each argument.
+    """Return the secrets among *arguments*, and the declared type of each secret argument.
+
+    A secret is the default of an argument, or in its annotation.
 
     Raises:
         RegistrationError: If a secret has another type than `str`, `SecretStr` or `Any`.

@@ -1,9 +1,8 @@
-"""Find a class by its kind: the name of the class, which is written into saved objects.
+"""Find a class by its kind: the class name that is written into saved objects.
 
-A class defined again (a notebook cell run twice) takes the place of the old one. If two modules
-each define a class of the same name, both classes are kept, and `resolve` raises an error for this
-name. A class made inside a function replaces no other class, because each call of the function
-makes another one.
+A class that is defined again, as by a notebook cell that runs twice, replaces the old class. If
+two modules define a class of the same name, both are kept, and `resolve` raises an error for this
+name. A class defined in a function replaces no other class, because each call defines another one.
 """
 
 from collections.abc import Mapping
@@ -36,20 +35,20 @@ def is_local(place: str) -> bool:
 class Kinds(Generic[T]):
     """A mapping from kind to class, for one family of classes, such as tools.
 
-    A class that is used nowhere else is forgotten.
+    The mapping holds weak references: a class that is used nowhere else is forgotten.
     """
 
     def __init__(self, family: str) -> None:
-        """Make an empty mapping; *family* names its classes in error messages, for example `tool`."""
+        """Make an empty mapping; *family*, such as `tool`, names the classes in error messages."""
         self._family = family
         self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
-        """The classes by name, and also by place. In each inner mapping the newest class comes last."""
+        """The classes by name and by place. In each inner mapping, the newest class comes last."""
         self._replaced: WeakSet[T] = WeakSet()
         self._numbers = count()
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
-        """Register *cls*, which replaces the class of the same place, unless a function defines both."""
+        """Register *cls*; it replaces the class at its place, unless a function defines it."""
         place = place_of(cls)
         with self._lock:
             key = place
@@ -106,7 +105,7 @@ class Kinds(Generic[T]):
 
 
 def place_of(cls: Any) -> str:
-    """Return the place where *cls*, a class or a function, was defined: its module and qualified name."""
+    """Return the module and the qualified name of *cls*, a class or a function."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
@@ -120,7 +119,7 @@ def tool_name(class_name: str) -> str:
 
 
 def untagged(cls: type[Any], value: Any) -> Any:
-    """Return *value* without its key `kind`, if *value* is a dict that `to_dict` of *cls* wrote.
+    """Remove the key `kind` from *value* if `to_dict` of *cls* wrote it there.
 
     If *cls* accepts a field `kind` itself, or the key names another class, *value* is returned
     unchanged.
@@ -141,7 +140,7 @@ def takes_kind(cls: type[Any]) -> bool:
 
 
 def by_kind(base: type[Any], own: CoreSchema) -> CoreSchema:
-    """Return *own*, the pydantic schema of *base*, extended for subclasses: it loads and saves them too."""
+    """Extend *own*, the pydantic schema of *base*, so that it also loads and saves subclasses."""
 
     def load(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         if isinstance(value, Mapping) and "kind" in value:

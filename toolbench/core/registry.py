@@ -29,8 +29,8 @@ Registered = ToolDefinition[Any, Any] | type[ToolDefinition[Any, Any]] | Factory
 class ToolRegistry:
     """A registry of tools by name, for use from any thread.
 
-    A recipe is a tool with an executor, a ToolDefinition subclass that defines `create`, or
-    a function with the parameters of `create`.
+    Tools are registered as recipes. A recipe is a tool with an executor, a ToolDefinition subclass
+    that defines `create`, or a function with the parameters of `create`.
 
     Examples:
         >>> from toolbench import ToolRegistry, tool
@@ -52,11 +52,12 @@ class ToolRegistry:
         self._aliases: dict[str, str] = {}
         self._lock = RLock()
         self.find_in_notebook: Callable[[str], ToolDefinition[Any, Any]] | None = None
-        """Finds a tool by name in the notebook, at its servers, and here; `%load_ext` sets it."""
+        """Finds a tool by name: in the notebook, on its servers, and here. `%load_ext` sets it."""
         self.find_at_server: Callable[[ToolAddress, Any], ToolDefinition[Any, Any]] | None = None
-        """Finds a tool at an address of a server, if it is there now; connecting a server sets it.
+        """Finds the tool at an address, if its server has it; set when a server connects.
 
-        The second argument is the tool that was there, or None if it is not known."""
+        The second argument is the tool that was last seen at the address, or None.
+        """
 
     def register(self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()) -> None:
         """Register *recipe* as *name*; warn if this replaces a recipe from another place in the code.
@@ -110,7 +111,7 @@ class ToolRegistry:
     def resolve(self, spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
         """Return the tools that *spec*, a name or a `Tool`, describes, made for *conv_state*.
 
-        Without *conv_state*, `create` gets a state of the current directory.
+        Without *conv_state*, `create` gets a new state whose working directory is the current one.
 
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
@@ -149,7 +150,8 @@ class ToolRegistry:
     def is_usable(self, name: str) -> bool | Unusable:
         """Tell whether the tool *name* can work on this machine; a falsy result says why not.
 
-        A tool whose check fails counts as unusable, and so does a name that is not registered.
+        If the tool's own check raises an error, or the name is not registered, the tool is
+        unusable.
         """
         try:
             recipe = _newest(self.recipe(name))
@@ -195,7 +197,7 @@ class ToolRegistry:
 
 
 def _newest(recipe: Any) -> Any:
-    """Return the newest tool or class that was defined at the place of *recipe*."""
+    """Return the newest tool or class that was defined where *recipe* was defined."""
     if isinstance(recipe, ToolDefinition):
         return recipe.latest()
     if isinstance(recipe, type) and issubclass(recipe, ToolDefinition):
@@ -244,7 +246,7 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
 
 
 def _places(recipe: Any) -> tuple[str, str]:
-    """Return the place in the code of the executor of *recipe*, and the place of its arguments."""
+    """Return where the executor of *recipe* is defined in the code, and where its arguments are."""
     if not isinstance(recipe, ToolDefinition):
         if not isclass(recipe):
             recipe = innermost(recipe)
@@ -291,7 +293,8 @@ def resolve_tool(spec: Tool | str, conv_state: Any = None) -> list[ToolDefinitio
 def find_tool(name: str) -> ToolDefinition[Any, Any]:
     """Return the tool called *name*.
 
-    After `%load_ext toolbench` it is the tool that `%tool` finds; before, the registered tool.
+    After `%load_ext toolbench`, this is the tool that `%tool` finds. Before, it is the registered
+    tool.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -305,9 +308,10 @@ def find_tool(name: str) -> ToolDefinition[Any, Any]:
 def find_tools(
     spec: Tool | str, conv_state: Any = None
 ) -> tuple[list[ToolDefinition[Any, Any]], bool]:
-    """Return the tools that *spec* means, and whether they were made for the caller, who closes them.
+    """Return the tools that *spec* describes, and whether the caller must close them.
 
-    They are those that are registered under the name, or else the tool that `find_tool` finds.
+    Registered tools come first, then the tool that `find_tool` finds. The caller must close tools
+    that were created for this call.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -321,9 +325,9 @@ def find_tools(
 
 
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
-    """Return the tool that *tool* means: a tool means itself, else a name or a spec (`Tool`).
+    """Return the tool for *tool*: a tool, the name of a tool, or a spec (`Tool`).
 
-    If its module was loaded again, a tool means the one that replaced it.
+    If the module of a tool was reloaded, the tool that replaced it is returned.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -356,7 +360,7 @@ def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
 
 
 def resolve_one(name: str | Tool) -> ToolDefinition[Any, Any]:
-    """Return the only tool that is registered under *name*, a name or a spec (`Tool`).
+    """Return the only tool that is registered under *name*, which is a name or a spec (`Tool`).
 
     Raises:
         ToolNotFoundError: If nothing is registered under that name.

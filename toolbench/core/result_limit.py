@@ -1,7 +1,7 @@
-"""Cut what a model reads of a long result, and tell the model what was cut.
+"""Cut long results for a model, and tell the model what was cut.
 
-A list is cut between its items, a table between its rows, a text at the end of a line where one is
-near. Users, records and Python code have the whole result.
+A list is cut between items, a table between rows, other text at the end of a nearby line. Users,
+records and Python code have the whole result.
 """
 
 from bisect import bisect_left
@@ -24,7 +24,7 @@ _read = JSONDecoder().raw_decode
 
 
 def cut_note(shown: int, whole: int, noun: str) -> str:
-    """Return the sentence that tells a model that it reads *shown* things of *whole*.
+    """Return the sentence that tells a model that it sees only *shown* of *whole* items.
 
     Example:
         ```python
@@ -40,9 +40,10 @@ def cut_note(shown: int, whole: int, noun: str) -> str:
 
 
 def most_that_fits(whole: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to *whole* that *fits*; 0 if none does.
+    """Return the largest number up to *whole* for which *fits* is true; 0 if there is none.
 
-    If a number fits, so do all below it. No number above twice the result is tried.
+    *fits* must be true for all numbers below a number that fits. It is called at most with twice
+    the result.
     """
     high = 1
     while high < whole and fits(high):
@@ -52,15 +53,15 @@ def most_that_fits(whole: int, fits: Callable[[int], bool]) -> int:
 
 
 def tokens_of(blocks: Sequence[Any]) -> int:
-    """Return about how many tokens the texts of *blocks* cost a model; images are not counted."""
+    """Estimate how many tokens the text in *blocks* costs a model; images are not counted."""
     return sum(estimate_tokens(block.text) for block in blocks if isinstance(block, TextContent))
 
 
 def cut_content(blocks: Sequence[Content], most: int) -> Sequence[Content]:
-    """Return *blocks*, what a model reads of a result, cut to about *most* tokens.
+    """Cut *blocks*, the content of a result, to about *most* tokens for a model.
 
-    If all fits, *blocks* itself is returned. Images stay. The text that does not fit is cut, and
-    the texts after it are left out.
+    If everything fits, *blocks* itself is returned. Images stay. The first text that does not fit
+    is cut, and all text after it is left out.
     """
     if tokens_of(blocks) <= most:
         return blocks
@@ -87,7 +88,7 @@ def _count(blocks: Sequence[Content]) -> int:
 
 
 def _cut_text(text: str, most: int) -> str:
-    """Return *text* cut to *most* tokens, between its items if it is a list in JSON, or has one list."""
+    """Cut *text* to *most* tokens, between the items of its JSON list if it has exactly one."""
     items = _cut_items(text, most)
     if items:
         return items
@@ -104,9 +105,9 @@ def _cut_text(text: str, most: int) -> str:
 
 
 def _cut_items(text: str, most: int) -> str:
-    """Return *text* cut between the items of its list; empty if it has none, or no item fits.
+    """Cut *text* between the items of its JSON list; return "" without a list, or if no item fits.
 
-    All that is left stands as it was written: `1.10` is not 1.1.
+    The rest is not reformatted: `1.10` does not become `1.1`.
     """
     text = text.strip()
     if not text.startswith(("[", "{")):
@@ -128,7 +129,7 @@ def _cut_items(text: str, most: int) -> str:
 
 
 def _ends_of_items(text: str) -> list[int]:
-    """Return where each item ends of the list that *text* is, or of the only one in the object."""
+    """Return where the items of a JSON list end: of *text*, or of the only list in *text*."""
     begins = [0]
     if text.startswith("{"):
         begins = [begin for value, begin, _ in _parts(text, 0) if isinstance(value, list)]
@@ -138,7 +139,7 @@ def _ends_of_items(text: str) -> list[int]:
 
 
 def _parts(text: str, begin: int) -> Iterator[tuple[Any, int, int]]:
-    """Yield each value, or key, of the list or object at *begin*, with where it begins and ends."""
+    """Yield each value or key of the list or object at *begin*, with its start and end."""
     place = begin + 1
     while text[place] not in "]}":
         if text[place] in _BETWEEN:

@@ -39,7 +39,7 @@ _SAVED_KIND = re.compile(f"^{_OWN}((?:{_OWN})*)kind$")
 
 
 class Schema(BaseModel):
-    """A frozen pydantic model. It can be made from a JSON Schema, and exports a complete JSON Schema.
+    """A frozen pydantic model that can be made from a JSON Schema, and exports a complete one.
 
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.
     """
@@ -47,7 +47,7 @@ class Schema(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     foreign_schema: ClassVar[dict[str, Any] | None] = None
-    """The JSON Schema this class was made from, if any."""
+    """The JSON Schema from which this class was made, if any."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -85,7 +85,7 @@ class Schema(BaseModel):
     def to_mcp_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of the class for callers, in the form of MCP's `inputSchema`.
 
-        Only titles that pydantic invented and the `null` of unset optional fields are left out.
+        It omits only the titles that pydantic invents, and the `null` of optional fields.
         """
         if cls.foreign_schema is None:
             return argument_schema(cls)
@@ -122,7 +122,7 @@ class Schema(BaseModel):
         return foreign_model(cls, name, schema, module=module, place=place)
 
     def to_arguments(self) -> dict[str, Any]:
-        """Return the fields that were set, JSON-ready."""
+        """Return the fields that were set, as values that JSON can express."""
         return self._dumped(exclude_unset=True)
 
     def _dumped(self, *, exclude_unset: bool) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class Schema(BaseModel):
             return fields
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields that were set, JSON-ready, and the `kind`, the class name for `from_dict`.
+        """Return the fields that were set, JSON-ready, with the class name under the key `kind`.
 
         Examples:
             >>> from toolbench import Action
@@ -159,7 +159,7 @@ class Schema(BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the object for *data*, a result of `to_dict`. The `kind` in *data* is its class.
+        """Return the object that `to_dict` saved as *data*; its key `kind` names the class.
 
         Pydantic does the same for fields that are declared as Action or Observation.
 
@@ -210,12 +210,12 @@ class Schema(BaseModel):
 
     @classmethod
     def kind_of(cls) -> str:
-        """Return the kind of this class: its name, or `module.name` if other classes share the name."""
+        """Return the kind of this class: its name, or `module.name` if the name is not unique."""
         return _kinds.kind_of(cls)
 
     @classmethod
     def newest(cls) -> type["Schema"]:
-        """Return the newest definition of this class: a cell that runs again makes a new one."""
+        """Return the newest definition of this class, which a repeated cell may have redefined."""
         return _kinds.newest(cls)
 
     @classmethod
@@ -246,7 +246,7 @@ class Action(Schema):
     model_config = ConfigDict(hide_input_in_errors=True)
 
     _lists_arguments: ClassVar[bool] = True
-    """Whether the property `visualize` that this class defines itself only lists the arguments."""
+    """Whether `visualize`, as this class defines it, only lists the arguments."""
 
     @property
     def visualize(self) -> RenderableType:
@@ -276,7 +276,7 @@ class Action(Schema):
         return action_bundle(self)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Yield the fields for the repr, with a mark in place of each secret."""
+        """Yield the fields for the repr, with each secret masked."""
         pairs = list(super().__repr_args__())
         names = [argument_name(self, field or "") for field, _ in pairs]
         values = (value for _, value in pairs)
@@ -304,7 +304,7 @@ NOTHING_HIDDEN = Hiding(NO_SECRETS)
 
 
 def _cut_for_model(read: Callable[[Any], Sequence[Content]]) -> Callable[[Any], Sequence[Content]]:
-    """Return *read*, the getter of a `to_llm_content`, such that it keeps the limit of the tool."""
+    """Wrap *read*, the getter of a `to_llm_content`, so that it cuts to the limit of the tool."""
 
     @wraps(read)
     def limited(observation: "Observation") -> Sequence[Content]:
@@ -330,7 +330,7 @@ class Observation(Schema):
     # A default would be copied for each observation
     _hiding: Hiding = PrivateAttr(default_factory=lambda: NOTHING_HIDDEN)
     _max_tokens: int | None = PrivateAttr(default=None)
-    """The most tokens that a model reads of it: `max_result_tokens` of its tool."""
+    """The most tokens of the observation that a model sees: `max_result_tokens` of its tool."""
 
     @classmethod
     def from_text(
@@ -362,7 +362,7 @@ class Observation(Schema):
         return observation_bundle(self)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Yield the fields for the repr, with a mark in place of each secret of the run."""
+        """Yield the fields for the repr, with each secret of the run masked."""
         redactor = redactor_of(self)
         for name, value in super().__repr_args__():
             yield name, redactor.value(value)
@@ -379,19 +379,21 @@ class Observation(Schema):
 
     @property
     def text(self) -> str:
-        """The text blocks of the content, joined, without the header of a failed call.
+        """The text blocks of the content, joined, without the error header of a failed call.
 
-        If there is no content and the class has its own `to_llm_content`, the text blocks of that.
+        If the content is empty and the class has its own `to_llm_content`, its text blocks are
+        used.
         """
         return _texts(self.content or _own_content(self))
 
     @property
     @_cut_for_model
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model; after a header, if the call failed.
+        """The content for the model; if the call failed, it begins with `ERROR_MESSAGE_HEADER`.
 
-        It is cut if the tool has `max_result_tokens`, and says so at its end. A class may define its
-        own content, a list of blocks; for an error it should return `super().to_llm_content`.
+        If the tool has `max_result_tokens`, longer content is cut, and its last line says so. A
+        class may define its own content, a list of blocks; for an error it should return
+        `super().to_llm_content`.
         """
         if self.is_error:
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
@@ -438,30 +440,30 @@ class Observation(Schema):
 
     @property
     def _person_content(self) -> Sequence[Content]:
-        """The content for people: all content, unless the tool makes a part only for the model.
+        """The content for people: all content, except what the tool marks as only for the model.
 
-        If there is no content and the class has its own `to_llm_content`, that.
+        If the content is empty, this is the class's own `to_llm_content`, if the class defines one.
         """
         return self.content or _own_content(self)
 
     @property
     def _asides(self) -> Sequence[str]:
-        """Remarks about the result for people; no model gets them."""
+        """Remarks about the result for people; models do not get them."""
         return ()
 
     @property
     def _is_as_declared(self) -> bool:
-        """Whether the result is what its tool declares to return; only a server's may be another."""
+        """Whether the result has the declared form; only a server's result may not have it."""
         return True
 
     @property
     def _unread_data(self) -> Any:
-        """Data of the result that its text for people does not have; None if there is none."""
+        """Data of the result that is missing in the text for people; None if there is none."""
         return None
 
 
 def redactor_of(observation: Observation) -> Redactor:
-    """Return the redactor for the views of *observation*; one without secrets if there are none."""
+    """Return the redactor that masks secrets in views of *observation*; it may have no secrets."""
     redactor: Redactor | None = observation._hiding.redactor
     # It comes from another process
     if redactor is None:
@@ -470,7 +472,7 @@ def redactor_of(observation: Observation) -> Redactor:
 
 
 def hide_in_views(observation: Observation, redactor: Redactor) -> None:
-    """Hide the secrets of *redactor* where *observation* is shown, and where its copies are."""
+    """Mask the secrets of *redactor* in every view of *observation* and of its copies."""
     if redactor:
         secrets = redactor_of(observation).secrets
         observation._hiding = Hiding(redactor.including(secrets))
@@ -489,7 +491,7 @@ _MIME_TYPES = {
 
 
 def _without_secrets(show: Callable[..., Any], mime_type: str) -> Callable[..., Any]:
-    """Return *show*, a method of a class of observations, such that it hides the observation's secrets.
+    """Wrap *show*, a display method of an observation class, to mask the observation's secrets.
 
     Args:
         show: The method; like IPython's, it returns data, or data and metadata.
@@ -519,9 +521,9 @@ _read_now: ContextVar[tuple[Observation, ...]] = ContextVar("toolbench_read", de
 
 
 def _own_content(observation: Observation) -> Sequence[Any]:
-    """Return what the class of *observation* gives a model, without the header of a failed call.
+    """Return the content that the class of *observation* defines for a model, without error header.
 
-    The result is empty if the class does not define this.
+    The result is empty if the class does not define its own content.
     """
     is_own = type(observation).to_llm_content is not Observation.to_llm_content
     if not is_own or _is_read_whole(observation):
@@ -537,7 +539,7 @@ def _own_content(observation: Observation) -> Sequence[Any]:
 
 
 def _is_read_whole(observation: Observation) -> bool:
-    """Tell whether `to_llm_content` of *observation* is read for its user."""
+    """Tell whether `to_llm_content` of *observation* is read for the user, who gets all of it."""
     return any(other is observation for other in _read_now.get())
 
 

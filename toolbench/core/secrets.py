@@ -1,8 +1,8 @@
 """Secrets that are filled in where a tool runs: `secret("TRACKER")` as the default of a parameter.
 
 A `Secret` is only a name. Its value is looked up when the tool is called: in the keyring, in the
-environment, and among the values that the user was asked for in this session (`secret_store`).
-Nothing that describes a tool or its calls has the value: no schema, form, record or file.
+environment, and among the values that the user entered in this session (`secret_store`).
+No description of a tool or its calls contains the value: no schema, form, record or file.
 """
 
 import os
@@ -65,7 +65,7 @@ class Secret:
             raise RegistrationError(msg)
 
     def value(self) -> str:
-        """Return the value: from the keyring, the environment, or an answer of the user in this session.
+        """Return the value from the keyring, the environment, or the user's answer in this session.
 
         If a tool declares the secret, the user was asked for it before the call.
 
@@ -86,7 +86,7 @@ class Secret:
         return f"secret({self.name!r})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Refuse to be a field of a model: a schema would ask a model for the secret."""
+        """Raise an error: a secret cannot be a field, or the schema would ask a model for it."""
         raise in_schema(self)
 
 
@@ -127,7 +127,7 @@ def secret(name: str) -> Any:
 
 
 def in_schema(of: Secret) -> RegistrationError:
-    """Return the error that a field of a schema is the secret *of*."""
+    """Return the error for *of*, a secret that is a field of a schema."""
     return RegistrationError(
         f"{of!r} cannot be a field of a schema, which a model would have to fill in: make it a parameter "
         "of a function with @tool, or declare it in the `secrets` of the executor."
@@ -135,11 +135,11 @@ def in_schema(of: Secret) -> RegistrationError:
 
 
 def missing(name: str, of: str = "", why: str = "") -> SecretError:
-    """Return the error that the secret *name* has no value.
+    """Return the error for the secret *name*, which has no value.
 
     Args:
         name: The name of the secret.
-        of: The tool that was not run, if it is known.
+        of: The name of the tool that was not run, if it is known.
         why: Why no user gave the value, as the end of a clause, such as `nobody can be asked here`.
     """
     begin, reason = "The", ""
@@ -154,7 +154,7 @@ def missing(name: str, of: str = "", why: str = "") -> SecretError:
 
 
 def secrets_declared(executor: Any) -> dict[str, Secret]:
-    """Return the secrets that *executor* declares, by the names of parameters."""
+    """Return the secrets that *executor* declares, by parameter name."""
     declared = getattr(executor, "secrets", None)
     if not isinstance(declared, Mapping):
         return {}
@@ -170,10 +170,10 @@ _read: ContextVar[tuple[set[str], ...]] = ContextVar("toolbench_secrets_read", d
 
 @contextmanager
 def given(values: Mapping[str, str], read: set[str] | None = None) -> Iterator[None]:
-    """In the `with` block, secrets have *values*, by their names: they were looked up for this call.
+    """Provide *values*, by names of secrets, to the tools that are called in the `with` block.
 
-    Each value that is read in the block is added to *read*, even if a tool reads it that the called
-    tool calls as a function.
+    Each value that a tool reads in the block is added to *read*. This includes tools that the
+    called tool calls itself.
     """
     token, earlier = _given.set({**_given.get(), **values}), _read.get()
     if read is not None:
@@ -189,32 +189,32 @@ def values_of(secrets: Mapping[str, Secret]) -> dict[str, str]:
     """Return the values of *secrets* by their names, for `given`.
 
     Raises:
-        SecretError: If one has no value.
+        SecretError: If a secret has no value.
     """
     return {one.name: one.value() for one in secrets.values()}
 
 
 @dataclass(frozen=True)
 class FoundSecret:
-    """The value of a secret, and the place that has it."""
+    """The value of a secret, and the place in which it was found."""
 
     value: str = field(repr=False)
     place: str
-    """The place as the end of a sentence: `from the keyring`."""
+    """The place, as the end of a sentence: `from the keyring`."""
 
 
 class SecretStore:
     """The places that are searched for secrets; any thread may use it.
 
-    Values that the user was asked for are kept in memory only.
+    Values that the user entered are kept in memory only.
     """
 
     def __init__(self) -> None:
-        """Make a store in which nobody was asked for anything."""
+        """Make a store without any answers of the user."""
         self._asked: dict[str, str] = {}
 
     def find(self, name: str) -> FoundSecret | None:
-        """Return the secret *name*, which is hidden in all output from now on; None if it is nowhere."""
+        """Find the secret *name*; from now on it is masked in all output. None if it is nowhere."""
         for place, value in (
             ("from the keyring", _in_keyring(name)),
             (f"from the environment variable {name}", os.environ.get(name)),
@@ -226,11 +226,11 @@ class SecretStore:
         return None
 
     def keep(self, name: str, value: str) -> None:
-        """Keep *value*, an answer of the user, for the session."""
+        """Keep *value*, which the user entered, for the session."""
         self._asked[name] = value
 
     def forget(self) -> None:
-        """Forget all answers."""
+        """Forget all values that the user entered."""
         self._asked.clear()
 
 

@@ -1,4 +1,4 @@
-"""The risk of one call of a tool, as a model or a person rates it."""
+"""The risk of one call of a tool, as a model or the user rates it."""
 
 from enum import StrEnum
 

@@ -64,10 +64,11 @@ class ConversationState:
 
 
 def spend(conversation: Any, usage: Any) -> None:
-    """Add *usage*, from a model that a tool calls, to the usage of a *conversation* with an agent.
+    """Add *usage* to the usage of *conversation*, for an executor that calls a model itself.
 
     Args:
-        conversation: The conversation that the executor got, perhaps None, or one of another library.
+        conversation: The conversation that the executor got; None, or one of another library, is
+            ignored.
         usage: A `toolbench.llm.models.Usage`; None adds nothing.
     """
     add = getattr(conversation, "spend", None)
@@ -76,9 +77,9 @@ def spend(conversation: Any, usage: Any) -> None:
 
 
 def secrets_of(conversation: Any) -> Secrets | None:
-    """Return the secrets of *conversation*, which may also be a state; None if it has no secrets.
+    """Return the secrets of *conversation*, or of its state; None if it has no secrets.
 
-    The conversation may come from another library; secrets that are not text are ignored.
+    The conversation may come from another library; secrets that are not strings are ignored.
     """
     secrets = getattr(getattr(conversation, "state", conversation), "secrets", None)
     if isinstance(secrets, Secrets):

@@ -1,7 +1,7 @@
-"""A tool: what it is, where it is from, and how it is called.
+"""Tools: what a tool is, where it comes from, and how it is called.
 
 `ToolDefinition` is data: a name, a description, the types of its input and output, an executor.
-The forms in which models, servers and files get it are in `tool_formats`.
+`tool_formats` exports tools for models, servers and files.
 """
 
 import sys
@@ -76,13 +76,13 @@ class Listeners:
     """Functions without arguments that are called after each change of something."""
 
     def __init__(self) -> None:
-        """Begin without listeners."""
+        """Start with no listeners."""
         # Reentrant: a listener that is removed by the collector of garbage
         self._lock = RLock()
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call *listener* after each change, in the thread that makes it; it must return at once.
+        """Call *listener* after each change, in the thread of the change; it must not block.
 
         Returns:
             A function that removes the listener.
@@ -103,18 +103,18 @@ class Listeners:
 
 
 class Hooks:
-    """What a session adds to tools: functions that run their calls, and listeners to changes."""
+    """What a session adds to tools: functions that wrap their calls, and listeners to changes."""
 
     def __init__(self) -> None:
-        """Begin without functions and without listeners; `record_calls` sets the functions."""
+        """Start with no functions and no listeners; `record_calls` sets the functions."""
         self.around: Callable[[Any, Any, Any], Any] | None = None
-        """Takes the tool, action and conversation of a call `tool(...)`; returns its observation."""
+        """Runs a call `tool(...)`: takes tool, action and conversation, returns the observation."""
         self.around_async: Callable[[Any, Any, Any], Awaitable[Any]] | None = None
-        """The same for a call `await tool.acall(...)`."""
+        """Runs a call `await tool.acall(...)`, with the same arguments."""
         self.definitions = Listeners()
-        """Tells that a tool was made, registered or unregistered."""
+        """Called when a tool was made, registered or unregistered."""
         self.listings = Listeners()
-        """Tells that a server has added, changed or removed tools."""
+        """Called when a server has added, changed or removed tools."""
 
 
 hooks = Hooks()
@@ -137,11 +137,11 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         _kinds.add(cls)
 
     def __new__(cls, *arguments: Any, **fields: Any) -> Self:
-        """Make a tool of *fields*; a class without its own `__init__` takes none by position.
+        """Make a tool from *fields*; positional arguments need a class with its own `__init__`.
 
         Raises:
-            TypeError: If there are *arguments*, as in a call of a tool. The message has the code that
-                makes a tool of the class.
+            TypeError: If there are positional arguments, as if the class were a tool to call. The
+                message contains the code that makes a tool of the class.
         """
         author = next(base for base in cls.__mro__ if "__init__" in vars(base))
         if arguments and "__dataclass_fields__" in vars(author):
@@ -155,12 +155,12 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
     @classmethod
     def newest(cls) -> "type[ToolBase[Any, Any]]":
-        """Return the newest definition of this class: a cell that runs again makes a new one."""
+        """Return the newest definition of this class, which a repeated cell may have redefined."""
         return _kinds.newest(cls)
 
     @classmethod
     def kind_of(cls) -> str:
-        """Return the kind of this class: its name, or `module.name` if other classes share the name."""
+        """Return the kind of this class: its name, or `module.name` if the name is not unique."""
         return _kinds.kind_of(cls)
 
     @classmethod
@@ -180,9 +180,9 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 class _ValueOfClass:
-    """The default of a field: the attribute of the class, which a subclass may set.
+    """The default of a field: it stands for the value of the class attribute.
 
-    Unlike that value, it tells a field that is left out from one that is set to it.
+    With this mark, a field that was left out differs from a field that was set to the same value.
     """
 
     def __init__(self, value: Any) -> None:
@@ -193,13 +193,13 @@ class _ValueOfClass:
 
 
 def value_of_class(value: Any) -> Any:
-    """Return the default of a field that has the value of its class if it is left out: *value*."""
+    """Return a field default that stands for *value*, the value of the class attribute."""
     return _ValueOfClass(value)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ToolDefinition(ToolBase[ActionT, ObservationT]):
-    """A tool. Make one directly, or subclass it and define `create`.
+    """A tool. Make one directly, or subclass this class and define `create`.
 
     Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
 
@@ -226,9 +226,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     annotations: ToolAnnotations | None = field(default=value_of_class(None))
     meta: Mapping[str, Any] | None = field(default=value_of_class(None))
     max_result_tokens: int | None = field(default=value_of_class(None))
-    """The most tokens of a result that a model sees; a longer one is cut. None: no limit.
+    """The most tokens of a result that a model sees; a longer result is cut. None: no limit.
 
-    A server's tool gets a limit by `tool.model_copy(update={"max_result_tokens": 2_000})`.
+    For a server's tool, set it with `tool.model_copy(update={"max_result_tokens": 2_000})`.
     """
     executor: Any = field(default=value_of_class(None), repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
@@ -368,14 +368,14 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     @property
     def is_for_models(self) -> bool:
-        """Whether the tool may be offered to models: a server can keep a tool for its app."""
+        """Whether the tool may be offered to models; a server can reserve a tool for its app."""
         return "model" in self.callers
 
     def check_for_models(self) -> None:
         """Check that the tool may be offered to models.
 
         Raises:
-            ToolbenchError: If the tool's server keeps the tool for its app.
+            ToolbenchError: If the tool's server reserves the tool for its app.
         """
         if not self.is_for_models:
             msg = (
@@ -391,7 +391,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     @cached_property
     def input_node(self) -> Node:
-        """The same schema as `input_schema`, in normal form."""
+        """`input_schema` in normal form."""
         return read(self.input_schema)
 
     @cached_property
@@ -411,7 +411,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function this tool was made from, unchanged: `split_bill.function(84, 4)`.
+        """The function from which this tool was made, unchanged: `split_bill.function(84, 4)`.
 
         Raises:
             AttributeError: If the tool was made from an executor object.
@@ -430,17 +430,17 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return DeclaredResources(declared=False)
 
     def asks_because(self, action: ActionT) -> str:
-        """Return why the call with *action* needs consent, whatever the tool's annotations say.
+        """Return why the call with *action* needs consent, regardless of the tool's annotations.
 
-        Empty if it does not. A subclass can look at the action; the reason is part of a sentence
-        that begins with "because".
+        The reason completes a sentence that begins with "because"; it is empty if no consent is
+        needed. A subclass can override this and look at the action.
         """
         return ""
 
     def preview(self, action: ActionT) -> Sequence[str]:
-        """Return lines that say what the call with *action* would do; the question for consent has them.
+        """Return lines that say what the call with *action* would do, for the question for consent.
 
-        A subclass can say more than the arguments, such as the folder in which the call works.
+        A subclass can add to the arguments, for example the folder in which the call works.
         """
         return ()
 
@@ -460,7 +460,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     @property
     def is_stale(self) -> bool:
-        """Whether a class of the tool was defined again, for example by a cell that ran again."""
+        """Whether a class of the tool was defined again, for example by a repeated cell."""
         # Each call asks, so this is made quick
         for kind in (type(self), self.action_type, self.observation_type):
             if kind is not None and kind.newest() is not kind:
@@ -470,7 +470,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool that has this name and was defined at the same place in the code.
 
-        If this tool was made inside a function, it is returned itself: the function may make many
+        A tool that was made inside a function returns itself, because the function may make many
         tools.
         """
         if not self.is_stale:
@@ -482,11 +482,11 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return self._successor or self
 
     def as_listed(self) -> Self:
-        """Return this tool as its server lists it now; a tool without a server is returned itself."""
+        """Return this tool as its server lists it now; a tool without a server returns itself."""
         return self
 
     def catch_up(self) -> Observation | None:
-        """Let a server that the user develops run its newest source; return the failure if it cannot."""
+        """Restart a server that the user develops if its source changed; return any failure."""
         return None
 
     @property
@@ -507,10 +507,11 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return a copy with the fields in *update* replaced; these may include `title` and `schema`.
+        """Return a copy with the fields in *update* replaced, among them `title` and `schema`.
 
-        `split_bill.model_copy(update={"title": "Split the bill"})` changes the annotations;
-        `schema`, a JSON Schema, changes the action type. The arguments then go to this tool.
+        `title` changes the annotations: `split_bill.model_copy(update={"title": "Split the
+        bill"})`. `schema`, a JSON Schema, changes the action type; the copy passes its arguments to
+        this tool.
 
         Raises:
             RegistrationError: If the tool has no such field, or a value cannot be used.
@@ -562,7 +563,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     # --- running ------------------------------------------------------------------
 
     def problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """List the problems of *arguments*, each with its path and with secrets masked."""
+        """List the problems of *arguments*, each with its path, and with secrets masked."""
         try:
             self.action_from_arguments(dict(arguments))
         except Exception as error:  # noqa: BLE001 - a validator of the tool's own
@@ -570,7 +571,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*, as a model sends them.
+        """Return the action for *arguments* in the form in which a model sends them.
 
         Raises:
             ArgumentsError: If the arguments do not fit; the error lists every problem.
@@ -588,10 +589,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     ) -> ObservationT:
         """Check the arguments, run the executor, and return the observation.
 
-        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`; `split_bill()` passes no
-        arguments. An argument that is itself called `conversation` goes in a dict. After
-        `%load_ext toolbench` the run is recorded. Without it, a call is the same as `execute`. If the
-        module of the tool was loaded again, the tool that replaced this one runs.
+        Pass an action, a dict, or keywords: `split_bill(total=84, people=4)`; `split_bill()` passes
+        no arguments. Pass an argument that is itself called `conversation` in a dict. After
+        `%load_ext toolbench`, the run is recorded. Otherwise, a call is the same as `execute`. If
+        the tool's module was reloaded, the tool that replaced this one runs.
         """
         # IPython leaves out such frames
         __tracebackhide__ = True
@@ -602,7 +603,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return cast("ObservationT", hooks.around(tool, action, conversation))
 
     def _input_of_call(self, action: Any, arguments: Mapping[str, Any]) -> Any:
-        """Return the action or the mapping of a call that passes *action*, or keywords instead."""
+        """Return the input of a call, which passes either *action* or keyword *arguments*."""
         if action is ...:
             return arguments
         if arguments:
@@ -610,11 +611,11 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return call_after_reload(self, action)
 
     def action_of(self, arguments: Any) -> ActionT:
-        """Return *arguments* if it is an action of this tool; a mapping becomes an action.
+        """Return *arguments* as an action of this tool; an action is returned unchanged.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
-            TypeError: If *arguments* is something else.
+            TypeError: If *arguments* is neither an action of this tool nor a mapping.
         """
         if isinstance(arguments, self.action_type):
             return arguments
@@ -623,7 +624,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*; there is no check if an MCP server will check them.
+        """Return the action for *arguments*, without a check if an MCP server will check them.
 
         Raises:
             ArgumentsError: If the arguments are checked here and do not fit.
@@ -636,10 +637,11 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """Check *action*, run the executor, and return the observation; nothing is recorded.
 
         Args:
-            action: An object of `action_type`, or a mapping that becomes one.
-            conversation: The conversation for the executor; its secrets are masked in the result.
-            redactor: Hides the secrets of the call where the result is shown; by default, they are
-                looked for in *action*.
+                action: An object of `action_type`, or a mapping that becomes one.
+                conversation: The conversation for the executor; its secrets are masked in the
+                    result.
+                redactor: Masks the secrets of the call in views of the result. By default, the
+                    secrets are looked for in *action*.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
@@ -693,7 +695,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def _observation_of(
         self, result: Any, action: ActionT, conversation: Any, redactor: Redactor | None
     ) -> ObservationT:
-        """Return what the executor returned as an observation; secrets of the call are hidden."""
+        """Turn *result*, which the executor returned, into an observation with secrets masked."""
         if type(result) is not self.observation_type:
             result = observation_of(settled(result), self.observation_type, self.name)
         if self.max_result_tokens is not None:
@@ -806,22 +808,22 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """Return the tool that `to_dict` wrote, without an executor.
 
         Raises:
-            KindError: If *data* names a class that is unknown, ambiguous, or not a class of tools,
-                actions or observations as needed; or if a required key is missing.
+            KindError: If *data* lacks a required key, or names an unknown or ambiguous class, or a
+                class of the wrong sort: tool, action or observation.
         """
         tool: Self = loaded_tool(cls, data)
         return tool
 
     def __class_getitem__(cls, parameters: Any) -> Any:
         alias: Any = super().__class_getitem__(parameters)  # type: ignore[misc]  # of Generic
-        # pydantic asks `ToolDefinition` below, but takes `ToolDefinition[A, O]` for a plain
-        # dataclass unless the alias has a schema of its own
+        # Without a schema of its own, pydantic takes the alias `ToolDefinition[A, O]` for a plain
+        # dataclass, although it asks `ToolDefinition` itself (see below)
         alias.__pydantic_core_schema__ = core_schema_of(cls)
         return alias
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Let a pydantic model have a tool as a field, saved by `to_dict` and loaded by `from_dict`."""
+        """Let pydantic models have tools as fields, which `to_dict` and `from_dict` convert."""
         return core_schema_of(cls)
 
 
@@ -834,7 +836,7 @@ for _field in fields(ToolDefinition):
 class _OriginalTool(ToolExecutor[Action, Observation]):
     """The executor of a copy with another schema: it passes the arguments to the original tool.
 
-    It does not close the original tool.
+    Closing this executor does not close the original tool.
     """
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
@@ -842,7 +844,7 @@ class _OriginalTool(ToolExecutor[Action, Observation]):
         self.secrets = tool.secrets
 
     def __call__(self, action: Action, conversation: Any = None) -> Any:
-        """Call the original tool with the arguments; the call fails if it does not take one of them."""
+        """Call the original tool with the arguments; raise if the original does not accept them."""
         return self.tool.execute(action.to_arguments(), conversation)
 
     def interrupt(self) -> None:
@@ -854,10 +856,10 @@ class _OriginalTool(ToolExecutor[Action, Observation]):
 
 
 def after_reload(tool: ToolDefinition[Any, Any]) -> ToolDefinition[Any, Any]:
-    """Return the tool that replaced *tool* when its module was loaded again; without one, *tool*.
+    """Return the tool that replaced *tool* when its module was reloaded; else *tool* itself.
 
-    `%autoreload` renews the code of a function that was imported by name, but it cannot renew a tool.
-    As such a function, a tool that left its module has the last code that it had there.
+    `%autoreload` updates a function that was imported by name, but it cannot update a tool.
+    If the reloaded module no longer has the tool, the last version that it had is returned.
     """
     if not tool.is_stale:
         return tool
@@ -876,9 +878,9 @@ def after_reload(tool: ToolDefinition[Any, Any]) -> ToolDefinition[Any, Any]:
 
 
 def call_after_reload(tool: ToolDefinition[Any, Any], call: Any) -> Any:
-    """Return *call*; if it is an action of an earlier class of the tool's module, return its arguments.
+    """Return *call*, or its arguments if its class is from before a reload of the tool's module.
 
-    When a module is loaded again, a class that was imported by name stays the earlier one.
+    After a reload, a class that was imported by name is still the earlier class.
     """
     kind = type(call)
     if isinstance(call, tool.action_type) or kind.__module__ == "__main__":

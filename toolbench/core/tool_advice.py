@@ -1,4 +1,4 @@
-"""What to write instead: for a call that does not fit its tool, a class that is no tool, an old tool."""
+"""Advice in error messages: for calls that do not fit, classes that are no tools, old tools."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _STATE = "ConversationState()"
 
 
 def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeError:
-    """Return the error for a call whose *argument* is neither an action of the tool nor a mapping."""
+    """Return the error for a call with *argument*, which is neither an action nor a mapping."""
     name, class_name = type(argument).__name__, action_type.__name__
     takes = f"{tool_name} takes {indefinite(class_name)} or a dict of its arguments"
     msg = f"{takes}, not {indefinite(name)}."
@@ -36,9 +36,9 @@ def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeE
 
 
 def _call_by_keywords(tool_name: str, action_type: type[Action]) -> str:
-    """Return a call of the tool with its required arguments, or else with its first one, as keywords.
+    """Return example code for a call with the required arguments, or else the first, as keywords.
 
-    The result is empty if Python allows no such call.
+    The result is empty if a name of an argument is not valid in Python.
     """
     first: list[str] = []
     required: list[str] = []
@@ -55,7 +55,7 @@ def _call_by_keywords(tool_name: str, action_type: type[Action]) -> str:
 
 
 def two_forms(tool_name: str, action: Any, arguments: Mapping[str, Any]) -> TypeError:
-    """Return the error for a call with *action* and, as keywords, *arguments*."""
+    """Return the error for a call with both *action* and *arguments*, which are keywords."""
     return TypeError(
         f"{tool_name} takes its arguments in one form: give either "
         f"{indefinite(type(action).__name__)} or the keywords {', '.join(arguments)}, not both."
@@ -63,7 +63,7 @@ def two_forms(tool_name: str, action: Any, arguments: Mapping[str, Any]) -> Type
 
 
 def misfits(secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]) -> list[Problem]:
-    """List the problems of *arguments*, whose check raised *error*; *secrecy* masks secrets in them."""
+    """List the problems of *arguments*, whose check raised *error*; *secrecy* masks secrets."""
     if isinstance(error, ArgumentsError):
         return list(error.problems)
     message = f"could not be checked, {type(error).__name__}: {sentence(error)}"
@@ -75,13 +75,13 @@ def misfits(secrecy: Secrecy, error: Exception, arguments: Mapping[str, Any]) ->
 
 
 def has_create(tool_class: type["ToolDefinition[Any, Any]"]) -> bool:
-    """Tell whether *tool_class*, a subclass of `ToolDefinition`, says how its tools are made."""
+    """Tell whether *tool_class*, a subclass of `ToolDefinition`, defines `create`."""
     author = next(base for base in tool_class.__mro__ if "create" in vars(base))
     return author.__module__ != "toolbench.core.tool"
 
 
 def class_advice(tool_class: type["ToolDefinition[Any, Any]"]) -> str:
-    """Return a sentence for the use of *tool_class* as a tool, with the code that makes its tool."""
+    """Return a sentence for users who mistake *tool_class* for a tool, with code that makes one."""
     title = tool_class.__name__
     code = _making_code(tool_class, str(tool_class.name))
     if not has_create(tool_class):
@@ -90,7 +90,7 @@ def class_advice(tool_class: type["ToolDefinition[Any, Any]"]) -> str:
 
 
 def _making_code(tool_class: type["ToolDefinition[Any, Any]"], name: str) -> str:
-    """Return the code, on one line, that makes a tool called *name* of *tool_class*."""
+    """Return one line of code that makes a tool called *name* from *tool_class*."""
     title = tool_class.__name__
     if not has_create(tool_class):
         return f"{title}(description=..., action_type=..., executor=...)"
@@ -114,11 +114,11 @@ def _making_code(tool_class: type["ToolDefinition[Any, Any]"], name: str) -> str
 
 
 def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
-    """Return a sentence for a tool whose class was defined again, if no tool was made from it since.
+    """Return the sentence that says how to make *tool* again after its class was redefined.
 
-    The sentence has the code that makes the tool. It is empty if *tool*, or a later tool at its
-    place (see `latest`), is made from the newest classes. It is empty for the tool of a function too:
-    its class is made with it, and `a-b` and `a_b` share the name of their classes.
+    The sentence is empty if *tool*, or a later tool at its place (see `latest`), is made from the
+    newest classes. It is also empty for the tool of a function, whose class is made with the tool:
+    functions called `a-b` and `a_b` share a class name, so a newer class may be another tool's.
     """
     if not tool.is_stale or not tool.latest().is_stale or isinstance(tool.executor, FunctionCall):
         return ""
@@ -146,7 +146,8 @@ def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int =
 
     Args:
         tool: The tool that is called.
-        stacklevel: The place of the warning: 1 is the caller of this function, 2 its caller.
+        stacklevel: The frame that the warning names: 1 is the caller of this function, 2 its
+            caller.
     """
     if tool._is_warned_of or not tool.is_stale:
         return

@@ -1,7 +1,7 @@
-"""A tool in other forms: for MCP, OpenAI's chat completions and Responses, saved, as a function.
+"""Export tools: to MCP, OpenAI's chat completions and Responses, saved JSON, plain functions.
 
-The methods of `ToolDefinition` with the same meaning call these functions. The JSON Schemas of a
-class of actions or observations are made once and kept here, because tools are exported often.
+The methods of `ToolDefinition` call these functions. The JSON Schemas of a class of actions or
+observations are cached here, because tools are exported often.
 """
 
 import marshal
@@ -50,7 +50,7 @@ class Parameters:
     """The JSON Schemas of one class of actions or observations; each caller gets a copy."""
 
     def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
-        """Keep two JSON Schemas: *accepted*, which a value must fit, and *parameters*, for callers."""
+        """Keep *accepted*, which values must fit, and *parameters*, the schema for callers."""
         self._accepted = accepted
         self._parameters = parameters
         self._packed: dict[tuple[bool, bool] | None, bytes] = {}
@@ -68,8 +68,8 @@ class Parameters:
         *security_risk* and *summary* each add a property about the call itself, unless the tool has
         an argument of the same name.
 
-        Defaults and examples with a secret are left out, because the model and its provider must
-        not get a secret.
+        Defaults and examples that contain a secret are left out, because neither the model nor its
+        provider may get a secret.
         """
         key = security_risk, summary
         if key not in self._packed:
@@ -112,7 +112,7 @@ def parameters_of(schema: type[Schema]) -> Parameters:
 
 
 def packed(value: Mapping[str, Any]) -> bytes:
-    """Return *value* as JSON in the form of `marshal`, which is faster than any JSON parser."""
+    """Return *value* as `marshal` data, which loads faster than any JSON parser reads JSON."""
     try:
         return marshal.dumps(from_json(to_json(value)))
     except ValueError:
@@ -121,7 +121,7 @@ def packed(value: Mapping[str, Any]) -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
-    """Return a copy of the value that `packed` wrote; the caller may change it."""
+    """Return a fresh copy of the value that `packed` wrote."""
     value: dict[str, Any] = marshal.loads(data)  # noqa: S302 - our own
     return value
 
@@ -153,7 +153,7 @@ def mcp_tool(
 
 
 def json_of_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *meta* as JSON: bytes in base64, other objects as their text."""
+    """Return *meta* as JSON; bytes become base64, other objects `str(object)`."""
     try:
         text = to_json(dict(meta), fallback=str, bytes_mode="base64", inf_nan_mode="strings")
     except ValueError:
@@ -241,7 +241,7 @@ def check_present(saved: Mapping[str, Any], *keys: str) -> None:
 
 
 def core_schema_of(tool_class: Any) -> CoreSchema:
-    """Return the schema with which a pydantic model takes, writes and reads tools of *tool_class*."""
+    """Return the pydantic schema for fields of *tool_class*, which saves and loads their tools."""
 
     def validated(value: Any) -> Any:
         if isinstance(value, tool_class):
@@ -297,8 +297,8 @@ def function_of(tool: "ToolDefinition[Any, Any]") -> Callable[..., Any]:
 def _parameters_of_function(tool: "ToolDefinition[Any, Any]") -> list[Parameter]:
     """Return the arguments of *tool* as parameters of a function.
 
-    `**arguments` takes the arguments whose names Python does not allow. It also takes all
-    further arguments, if the tool accepts arguments of any name.
+    `**arguments` takes the arguments whose names are not valid in Python. It also takes further
+    arguments if the tool accepts any name.
     """
     kind: Any = Parameter.POSITIONAL_OR_KEYWORD
     parameters: list[Parameter] = []

@@ -1,6 +1,6 @@
-"""What tools are called: the address of each, where it is from, and labels that tell them apart.
+"""Names of tools: the address of a tool, its origin, and labels that tell tools apart.
 
-The name of a tool can change, for example in a clash with another server; its address does not.
+The name of a tool can change, for example if another server uses it; its address does not.
 """
 
 import re
@@ -16,7 +16,7 @@ AnyTool = TypeVar("AnyTool", bound=ToolDefinition[Any, Any])
 
 
 class ToolAddress(NamedTuple):
-    """The place of a tool, written `server.tool`. A clash of names on several servers changes none."""
+    """The place of a tool, written `server.tool`; it does not change if names of tools clash."""
 
     server: str
     """The name of the server; empty for a tool of this process."""
@@ -38,14 +38,14 @@ class ToolAddress(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """The address as the name of a file: a server may call its tools anything."""
+        """The address as a valid file name, whatever characters the server uses."""
         name = re.sub(r"[^\w.-]+", "_", str(self)).strip(".") or "tool"
         # Bytes are what a file system counts
         return name.encode()[:200].decode(errors="ignore")
 
     @property
     def full_name(self) -> str:
-        """The name that a client gives the tool if another server uses its name: server, `_`, name."""
+        """The name for the tool if another server uses its name too: server, `_`, name."""
         if not self.server:
             return self.name
         return f"{self.server}_{self.name}"
@@ -54,12 +54,12 @@ class ToolAddress(NamedTuple):
 def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
     """Return the tool of *tools* whose address is *text*; None if there is none.
 
-    A name of a tool may have dots too, so look for the name *text* first. If several servers fit,
-    such as `a` and `a.b` in `a.b.c`, the tool is of the one with the longest name.
+    A tool's name may contain dots too, so first look for a tool called *text*. If several servers
+    fit, such as `a` and `a.b` for `a.b.c`, the server with the longest name is chosen.
 
     Args:
-        text: `server.tool`; `server_tool`, the name after a clash, is found at any time too.
-        tools: The tools; those of this process have no address.
+        text: `server.tool`, or `server_tool`, the name that the tool gets if names clash.
+        tools: The tools to search; tools of this process have no address.
     """
     exact, clashing = [], []
     for tool in tools:
@@ -81,10 +81,10 @@ def kind_of(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
-    """Return a label for each of *tools*: its name.
+    """Return a distinct label for each of *tools*, which is its name if no other tool has the name.
 
-    If several tools have the same name, their labels also have the origin. If several tools have
-    the same name and origin, their labels also have a number.
+    Tools with the same name get their origin added. Tools with the same name and origin also get a
+    number.
     """
     by_name = Counter(tool.name for tool in tools)
     by_kind = Counter((tool.name, kind_of(tool)) for tool in tools)
@@ -108,15 +108,15 @@ def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
 def by_first_words(
     names: Sequence[str], most: int
 ) -> tuple[list[tuple[str, list[str]]], list[str]]:
-    """Return groups of *names* that begin with the same word, and the other names.
+    """Group *names* that begin with the same word; return the groups, and the other names.
 
-    What all names begin with makes no group. Each group has a pattern of its names, such as `get_*`;
-    the largest comes first. The pattern of a group of one name is the name.
+    A beginning that all names share makes no group. Each group has a pattern of its names, such as
+    `get_*`, and the largest group comes first. The pattern of a group of one name is the name.
 
     Args:
-        names: The names of tools, each of them once.
-        most: The maximum number of groups. If there are more, the smallest are left out, and all of
-            one name: these are the other names.
+        names: The names of tools, without duplicates.
+        most: The maximum number of groups. If there are more, the smallest groups and all groups
+            of one name are left out: they become the other names.
     """
     # Of words, not of paths
     first = len(commonprefix([words_of(name) for name in names]))  # noqa: RUF071
@@ -137,7 +137,7 @@ def by_first_words(
 
 
 def _beginning(name: str, words: int) -> str:
-    """Return *name* up to the end of so many words; all of it if it has other letters than words have."""
+    """Return the first *words* words of *name*, or all of it if it has unusual characters."""
     pattern = r"[\W_]*".join(["", *map(re.escape, words_of(name)[:words])])
     found = re.match(pattern, name, re.IGNORECASE)
     if found and words_of(found[0]):
@@ -146,7 +146,7 @@ def _beginning(name: str, words: int) -> str:
 
 
 def _pattern(beginning: str, names: Sequence[str]) -> str:
-    """Return the pattern of *names*, which have this *beginning*."""
+    """Return the pattern for *names*, which all start with *beginning*."""
     if len(names) == 1:
         return names[0]
     end = len(beginning)

@@ -1,4 +1,4 @@
-"""Import the user's code that a line or a file names: a file `.py`, or the name of a module."""
+"""Import the user's code: a `.py` file or a module that a magic, command or file names."""
 
 import sys
 from importlib import import_module
@@ -10,11 +10,11 @@ from toolbench.errors import ToolbenchError
 
 
 class UserModuleError(ToolbenchError):
-    """The module that a command names cannot be imported, or does not define the tool."""
+    """The named module cannot be imported, or does not define the tool."""
 
 
 def module_of(place: str) -> ModuleType:
-    """Import and return the module *place*, which is a file `.py` or the name of a module.
+    """Import and return the module *place*, which is a `.py` file or the name of a module.
 
     Raises:
         UserModuleError: If the module cannot be imported.

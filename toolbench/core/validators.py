@@ -1,13 +1,13 @@
-"""What we change in the schemas by which pydantic validates: unknown names, and the JSON of bytes.
+"""Changes to the schemas with which pydantic validates: unknown names, and the JSON of bytes.
 
-pydantic makes a validator from a *core schema*, nested dicts with a `type`. Two things in it are not
-what the author of a tool expects, at any depth of an action:
+pydantic makes a validator from a *core schema*: nested dicts, each with a `type`. Inside actions,
+two of pydantic's rules are not what the author of a tool expects:
 
-- An action class forbids unknown names, but pydantic drops them in a model that is the type of a
-  field. `action_with_known_names` validates by a copy of the schema that forbids them there too.
-- The letters of a JSON string become the bytes of a `bytes` field. A form or a model sends a file as
-  base64, so `read_base64` has it decoded. Models and dataclasses inside an action are read in the
-  same way, but they stay as they are where they are used alone.
+- An action class forbids unknown names, but pydantic drops unknown names in nested models.
+  `action_with_known_names` validates with a copy of the schema that forbids them there too.
+- For a `bytes` field, pydantic encodes the characters of a JSON string. But a form or a model
+  sends a file as base64, so `read_base64` makes the field decode base64. This applies to models
+  and dataclasses inside an action, and does not change them where they are used alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,7 +38,7 @@ _NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
 def _kind(part: Any) -> str:
     """Return the kind of *part*, a part of a core schema; empty if it is not a schema itself.
 
-    The keys of other dicts are names of a user, such as `type` and `metadata`.
+    The keys of other dicts are names that users choose, perhaps `type` or `metadata`.
     """
     kind = part.get("type") if isinstance(part, dict) else None
     return kind if isinstance(kind, str) else ""
@@ -62,7 +62,7 @@ def _cores(whole: Any) -> Iterator[dict[str, Any]]:
 
 
 def _copied(part: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a copy of *part*, a part of a core schema, with *change* applied to what is inside it."""
+    """Return a copy of *part*, a part of a core schema, with *change* applied to its parts."""
     if isinstance(part, list | tuple):
         return type(part)(map(change, part))
     if not isinstance(part, dict):
@@ -90,13 +90,13 @@ _STRICT = "__toolbench_strict__"
 
 
 def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
-    """Return the object of *action_type* for *arguments*, in which no name is unknown at any depth.
+    """Validate *arguments* as an object of *action_type*, and refuse unknown names at any depth.
 
-    A model that says `extra="allow"` or `extra="ignore"` in its `model_config` takes any name. So
-    does an object whose names a *before* validator reads, and all inside a *wrap* validator.
+    A model with `extra="allow"` or `extra="ignore"` in its `model_config` accepts any name. So do
+    an object whose names a *before* validator reads, and everything inside a *wrap* validator.
 
     Raises:
-        ValidationError: If *arguments* do not fit, or a name in them is unknown.
+        ValidationError: If *arguments* do not fit, or contain an unknown name.
     """
     strict = _strict_validator(action_type)
     if strict is None:
@@ -114,7 +114,7 @@ def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, A
 
 
 def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
-    """Return a validator that refuses unknown names at any depth; None if pydantic's own does that."""
+    """Return a validator that refuses unknown names at any depth; None if pydantic's does that."""
     if _STRICT not in vars(action_type):
         # Nothing if it is complete
         action_type.model_rebuild(raise_errors=False)
@@ -135,11 +135,11 @@ def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
 
 
 def _forbidding(part: Any, extra: str | None = None) -> Any:
-    """Return a copy of *part*, a part of a core schema, that forbids the names that pydantic would drop.
+    """Copy *part*, a part of a core schema, and forbid the names that pydantic would drop.
 
     Args:
         part: The part.
-        extra: What the object around *part* does with unknown names; None if it does not say.
+        extra: How the object around *part* handles unknown names; None if it does not say.
     """
     kind = _kind(part)
     # It may make another object where there is an error
@@ -161,10 +161,10 @@ def _forbidding(part: Any, extra: str | None = None) -> Any:
 def _unknown_names(
     error: ValidationError, action_type: type[BaseModel], arguments: Mapping[str, Any]
 ) -> list[Problem]:
-    """Return a problem for each name in *arguments* that *error* calls unknown.
+    """Return a problem for each name in *arguments* that *error* reports as unknown.
 
-    pydantic tells the errors of all branches of a union. A name that another branch knows is told
-    only if nothing else is.
+    pydantic reports the errors of all branches of a union. So a name that another branch knows is
+    returned only if there are no other problems.
     """
     node = read(full_schema(action_type))
     problems, known_elsewhere = [], []
@@ -189,7 +189,7 @@ _WANTED: LiteralString = "should be base64 text, or bytes in Python"
 
 
 def read_base64(model: type[BaseModel]) -> None:
-    """Have *model*, a complete class, read and write base64 in JSON for each `bytes` inside it."""
+    """Make *model*, a complete class, read and write its nested `bytes` as base64 in JSON."""
     inside = list(_cores(model.__pydantic_core_schema__))
     if not any(core["type"] == "bytes" and not _is_marked(core) for core in inside):
         return
@@ -202,12 +202,12 @@ def read_base64(model: type[BaseModel]) -> None:
 
 
 def has_base64(model: type[BaseModel]) -> bool:
-    """Tell whether *model* has `bytes` inside whose JSON is base64."""
+    """Tell whether *model* contains `bytes` whose JSON is base64."""
     return any(map(_is_marked, _cores(model.__pydantic_core_schema__)))
 
 
 def models_read_by_letters(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Return the models in *model*, and itself, whose bytes pydantic alone would read from the letters."""
+    """Return *model* and nested models with base64 `bytes` that plain pydantic would not decode."""
     kinds = []
     for core in _cores(model.__pydantic_core_schema__):
         is_read = core["type"] == "model" and any(map(_is_marked, _cores(core)))
@@ -221,7 +221,7 @@ def _is_marked(core: dict[str, Any]) -> bool:
 
 
 def _with_base64(part: Any) -> Any:
-    """Return a copy of *part*, a part of a core schema, with base64 for the JSON of each `bytes`."""
+    """Return a copy of *part*, a part of a core schema, with base64 as the JSON of each `bytes`."""
     kind = _kind(part)
     if kind and (_is_marked(part) or _makes_something_else(part)):
         return part
@@ -231,7 +231,7 @@ def _with_base64(part: Any) -> Any:
 
 
 def _makes_something_else(core: dict[str, Any]) -> bool:
-    """Tell whether *core* is of a class of pydantic that has its own JSON: `SecretBytes`, `Base64Bytes`."""
+    """Tell whether *core* is a pydantic type with its own JSON: `SecretBytes`, `Base64Bytes`."""
     if core["type"] != "function-after":
         return False
     function = core["function"]["function"]
@@ -241,7 +241,7 @@ def _makes_something_else(core: dict[str, Any]) -> bool:
 
 
 def _in_base64(core: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema *core* of `bytes` with base64 as its JSON."""
+    """Return *core*, a schema for `bytes`, changed so that its JSON is base64."""
     inner: Any = {**core, "metadata": {**core.get("metadata", {}), BASE64: True}}
     reference = inner.pop("ref", None)
     write = plain_serializer_function_ser_schema(base64_of, when_used="json")
