@@ -114,7 +114,11 @@ class LiveResults:
         return query
 
     def files(self, key: str, *, for_model: bool, form: str) -> list[SavedFile] | None:
-        """Return the whole result with this *key* as `saved_files` does; None if it is gone."""
+        """Return the whole result with this *key* as `saved_files` does; None if it is gone.
+
+        Raises:
+            ToolbenchError: If the result cannot be saved in this *form*, or is too large.
+        """
         found = self._of(key)
         if found is None:
             return None

@@ -558,7 +558,10 @@ class _Picture:
             self._shapes["waiting"].append(_shape("waiting", *ends, top, ""))
 
     def _draw_name(self, span: Span, top: int, left: float, right: float, limit: float) -> None:
-        """Draw the name of *span* in its shape or, if that is too narrow, beside it, up to *limit*."""
+        """Draw the name of *span* in its shape or, if that is too narrow, beside it.
+
+        The name does not extend beyond *limit*.
+        """
         begin, end = left + 4, right - 4
         # A name is not readable on the dashes
         if end - begin < _NAMED or span.state == "waiting" or span.key in self._waits:

@@ -1,1 +1,1 @@
-"""Parts that all views share: widget factories, lists to search, timers, saved output."""
+"""Parts that all views share: widget factories, searchable lists, timers, saved output."""

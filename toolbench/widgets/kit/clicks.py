@@ -1,10 +1,10 @@
-"""Hold a click on a button, or Enter in a line, until the last typed keys have arrived.
+"""Clicks and Enter keys that are delayed until the last typed keys have arrived.
 
-ipywidgets sends a change of a field only after the kernel has answered the change before, but it
+ipywidgets sends a change of a field only after the kernel has answered the previous change, but it
 sends a click at once. So a quick click would overtake the last typed keys. With our JavaScript
-module the page holds the click (`frontend/src/clicks.ts`) until the kernel has answered all changes,
-and marks it as settled. Where the page has no module, or its widget manager hides its models
-(Colab), the kernel holds the click here.
+module, the page delays the click (`frontend/src/clicks.ts`) until the kernel has answered all
+changes, and marks the click as settled. If the page has no module, or if its widget manager hides
+its models (Colab), this module delays the click in the kernel.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,14 +20,14 @@ QUIET = 0.3
 
 
 class Keyboard:
-    """Knows when the user typed last, in any field."""
+    """A record of when the user last typed in any field."""
 
     def __init__(self) -> None:
-        """Nothing was typed yet."""
+        """Start as if nothing has been typed yet."""
         self._last = -QUIET
 
     def follow(self, field: Any) -> None:
-        """Notice what is typed into *field*, if it is one to type or to drag in."""
+        """Record what is typed into *field*, if the user can type or drag in it."""
         if field.has_trait("continuous_update"):
             field.observe(self._typed, "value")
 
@@ -44,7 +44,10 @@ keyboard = Keyboard()
 
 
 class HeldButton(Button):
-    """A button whose click does not overtake typed keys. A click while one is held is the same click."""
+    """A button whose click does not overtake typed keys.
+
+    While a click is delayed, further clicks are ignored.
+    """
 
     _is_held = False
 
@@ -57,7 +60,7 @@ class HeldButton(Button):
 
     def _let_go(self, content: Any, buffers: Any) -> None:
         self._is_held = False
-        # The module too lets go no click on a button that is closed or disabled by now
+        # Like the module, drop a click on a button that has been closed or disabled meanwhile
         if self.comm is not None and not self.disabled:
             super()._handle_custom_msg(content, buffers)
 

@@ -1,4 +1,4 @@
-"""A view of lines that arrive: of a log, of what a process writes."""
+"""A view of lines that keep arriving, such as those of a log or of a process."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,35 +23,41 @@ _BEGIN = 200
 
 
 class Feed:
-    """A view of the last lines, scrolled to the end, where the newest is. Old lines are not sent again."""
+    """A view of the last lines, scrolled to the newest one at the end.
+
+    When lines are added, old lines are not sent to the page again.
+    """
 
     def __init__(self, parts: Parts, *, nothing: str) -> None:
-        """Show the sentence *nothing*, because there are no lines yet."""
+        """Show the sentence *nothing* until there are lines."""
         self._parts = parts
         self._nothing = nothing
         self._pieces: list[tuple[Any, list[Html]]] = []
         self._dropped = 0
         self._head = parts.html()
-        # Inside another box: only that one counts from its end
+        # In another box, because only the outer box scrolls from its end
         self._box = parts.column()
         self.widget = parts.column(self._head, parts.column(self._box, kind="toolbench-feed"))
         self._arrange()
 
     def say_nothing(self, nothing: str) -> None:
-        """While there are no lines, show the sentence *nothing* from now on."""
+        """Change the sentence that is shown while there are no lines."""
         self._nothing = nothing
         self._arrange()
 
     def restart(self, lines: Sequence[Html]) -> None:
-        """Replace all lines by *lines*."""
+        """Replace all lines with *lines*."""
         old = [widget for widget, _ in self._pieces]
         self._pieces, self._dropped = [], 0
-        # Also takes the old widgets out of the box, in one step
+        # This also removes the old widgets from the box, in one step
         self.add(lines)
         self._parts.drop(old)
 
     def add(self, lines: Sequence[Html]) -> None:
-        """Add *lines* at the end, and drop the oldest. Only widgets with a new line are sent to the page."""
+        """Add *lines* at the end, and drop the oldest lines.
+
+        Only widgets that get a new line are sent to the page.
+        """
         lasting = lines[-PIECE * _PIECES :]
         self._dropped += len(lines) - len(lasting)
         while lasting:
@@ -84,7 +90,10 @@ def line_html(content: Html) -> Html:
 
 
 def text_html(text: str) -> Html:
-    """Return *text* as HTML, with its colours. A long text shows only its beginning until a click on it."""
+    """Return *text* as HTML with its colours.
+
+    Only the beginning of a long text is shown, until the user clicks on it.
+    """
     shown = from_ansi(text)
     rest = len(shown) - _LONGEST
     if rest > 0:

@@ -1,4 +1,4 @@
-"""The field of a filter: it takes the language of `toolbench.display.filter`, and says what is wrong."""
+"""The field for a filter in the language of `toolbench.display.filter`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,10 @@ from toolbench.widgets.kit.parts import Parts, put
 
 
 class FilterField:
-    """A field for a filter of rows with some keys. What is wrong stands below it, and nothing matches."""
+    """A field for a filter of rows.
+
+    If the filter is wrong, the error is shown below the field, and no row matches.
+    """
 
     def __init__(
         self,
@@ -24,7 +27,7 @@ class FilterField:
         orders: Mapping[str, Sequence[str]] | None = None,
         value: str = "",
     ) -> None:
-        """Make the field; *keys* and *orders* are those of `Filter`, *value* is what it holds at first."""
+        """Make the field with the initial text *value*. For *keys* and *orders* see `Filter`."""
         self._keys, self._orders = keys, orders
         self._problem = parts.html()
         self.text: Any = parts.make(
@@ -40,7 +43,7 @@ class FilterField:
         self.widget = parts.column(field, self._problem)
         self._filter: Filter | None = None
         self._read()
-        # Before those of the caller
+        # Registered before the observers of the caller
         self.text.observe(lambda _: self._read(), "value")
 
     def _read(self) -> None:

@@ -1,7 +1,8 @@
-"""A long list of lines in columns. Only new and changed pieces are sent to the page.
+"""A long list of lines in columns, which is sent to the page in pieces.
 
-If the page has our JavaScript module, `frontend/src/lines.ts` draws the lines, even if there are very
-many. Without the module the page shows the newest lines as text.
+Only new and changed pieces are sent. If the page has our JavaScript module, `frontend/src/lines.ts`
+draws the lines, even if there are very many. Without the module the page shows the newest lines as
+text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,14 +42,14 @@ class Line(NamedTuple):
 
 
 class Piece(w.Widget):
-    """Some lines that follow each other, as the page has them. It is not shown itself."""
+    """Some consecutive lines, as they are sent to the page. The piece itself is not displayed."""
 
     rows: Any = List().tag(sync=True)
     """The lines, each a `Line`."""
 
 
 class Lines(w.VBox):
-    """What the page draws of the lines; it sends the number of the line that is picked."""
+    """The widget that draws the lines. The page sends the number of the line that is picked."""
 
     label = Unicode().tag(sync=True)
     """The name of the list."""
@@ -76,18 +77,19 @@ class MessageLines:
 
         Args:
             parts: The factory of the widgets.
-            line: A function that returns the line of an item, which has its number in `id`.
+            line: A function that returns the line for an item. The number of the item is in its
+                `id`.
             label: The name of the list.
-            opens: The name of the field with the number of the open line.
+            opens: The name of the field that has the number of the open line.
             noun: The word for one item, as in "3 messages".
             nothing: The text if there are no items.
-            pieces: The maximum number of pieces; older lines are dropped.
+            pieces: The maximum number of pieces. Older lines are dropped.
         """
         self._parts, self._line, self._noun = parts, line, noun
         self._nothing, self._most = notice(nothing, "neutral"), pieces
         self._items: list[Any] = []
         self._pieces: list[Piece] = []
-        # By the number of an item, its place among all items that were ever added
+        # The place of each item among all items ever added, by the item's number
         self._places: dict[int, int] = {}
         self._dropped = 0
         self._head = parts.html(self._nothing)
@@ -113,7 +115,7 @@ class MessageLines:
         self._lines.picked = self.number.value.strip().lstrip("#")
 
     def restart(self, items: Sequence[Any]) -> None:
-        """Replace all earlier items by *items*."""
+        """Replace all earlier items with *items*."""
         if not self._dropped and list(items) == self._items:
             return
         old = self._pieces
@@ -122,7 +124,7 @@ class MessageLines:
         self._parts.drop(old)
 
     def add(self, items: Iterable[Any]) -> None:
-        """Show *items*: update items that are shown already, and add new items at the end."""
+        """Show *items*: update those that are already shown, and add the others at the end."""
         changed = set()
         for item in items:
             if item.id not in self._places:
@@ -137,7 +139,7 @@ class MessageLines:
         self._parts.drop(old)
 
     def _drop_old(self) -> list[Piece]:
-        """Drop the items of the oldest pieces if there are too many; return these pieces."""
+        """Drop the items of the oldest pieces if there are too many, and return these pieces."""
         extra = max(0, (len(self._items) - 1) // PIECE + 1 - self._most)
         for item in self._items[: extra * PIECE]:
             del self._places[item.id]
@@ -153,7 +155,7 @@ class MessageLines:
         if index < len(self._pieces):
             self._pieces[index].rows = rows
         else:
-            # Jupyter's server may drop a change where many are sent at once, but no new widget
+            # Jupyter's server may drop one of many simultaneous changes, but never a new widget
             self._pieces.append(Piece(rows=rows))
             self._parts.adopt(self._pieces[-1])
 
@@ -173,7 +175,7 @@ class MessageLines:
 
 
 def _as_text(lines: Sequence[Line]) -> Html:
-    """Return *lines* as text, the newest first."""
+    """Return *lines* as text, newest first."""
     texts = []
     for line in reversed(lines):
         time = datetime.fromtimestamp(line.at, UTC).astimezone()

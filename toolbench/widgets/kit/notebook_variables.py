@@ -1,4 +1,4 @@
-"""Read and set variables of the notebook, so that cells can use a panel's values."""
+"""Access to variables of the notebook, so that cells can use the values of a panel."""
 
 import sys
 from collections.abc import MutableMapping
@@ -10,10 +10,10 @@ from toolbench.runs.kernel import running_shell
 
 
 class Variables:
-    """The variables of the notebook's cells. Any thread may use them."""
+    """The variables of the notebook's cells. Any thread may access them."""
 
     def __init__(self, namespace: MutableMapping[str, Any] | None = None) -> None:
-        """Use the variables in *namespace*; if it is None, the variables of the notebook."""
+        """Use the variables in *namespace* or, if it is None, those of the notebook."""
         if namespace is None:
             shell = running_shell()
             if shell is None:
@@ -27,14 +27,14 @@ class Variables:
 
         Names that begin with `_`, like IPython's `_3` for an output, are ignored.
         """
-        # Threads may add some
+        # Threads may add variables meanwhile
         for name, other in list(self._namespace.items()):
             if other is value and not name.startswith("_"):
                 return str(name)
         return None
 
     def put_anew(self, stem: str, value: object) -> str:
-        """Put *value* into a new variable, and return its name: *stem* and a number from 2 on."""
+        """Store *value* in a new variable, and return its name: *stem* with a number from 2 on."""
         numbers = count(2)
         name = f"{stem}_{next(numbers)}"
         while name in self._namespace:
@@ -43,10 +43,10 @@ class Variables:
         return name
 
     def problem_of(self, name: str, kind: type) -> str:
-        """Return the reason why *name* cannot be the variable of an object of the class *kind*.
+        """Return the reason why the variable *name* cannot get an object of the class *kind*.
 
-        Return "" if there is no such reason. A variable can be replaced if it already has an object
-        of this class.
+        Return "" if there is no such reason. A variable may be overwritten if it already holds an
+        object of this class.
         """
         if not name.isidentifier() or iskeyword(name):
             return f"{name!r} cannot be the name of a variable: choose another."
@@ -55,7 +55,7 @@ class Variables:
         return ""
 
     def put(self, name: str, value: object) -> None:
-        """Put *value* into the variable *name*."""
+        """Store *value* in the variable *name*."""
         self._namespace[name] = value
 
 

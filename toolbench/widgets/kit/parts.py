@@ -1,4 +1,4 @@
-"""Make the simple widgets of a panel, which share a layout and styles, and close them together."""
+"""A factory for the simple widgets of a panel, which share styles and are closed together."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -19,18 +19,18 @@ SUBMIT = "toolbench-submit"
 
 
 def put(widget: Any, html: Html) -> None:
-    """Show *html* in *widget*; send nothing if *widget* shows it already."""
+    """Show *html* in *widget*. Send nothing if the widget already shows it."""
     if widget.value != html:
         widget.value = html
 
 
 def show_if(widget: Any, *, is_shown: bool) -> None:
-    """Show *widget* if *is_shown* is true, else hide it."""
+    """Show *widget* if *is_shown* is true; otherwise hide it."""
     mark(widget, HIDDEN, is_marked=not is_shown)
 
 
 def mark(widget: Any, name: str, *, is_marked: bool) -> None:
-    """Give *widget* the CSS class *name*, or take it away; send nothing if nothing changes."""
+    """Add the CSS class *name* to *widget*, or remove it. Send nothing if nothing changes."""
     classes = widget._dom_classes
     if is_marked and name not in classes:
         widget._dom_classes = (*classes, name)
@@ -39,7 +39,7 @@ def mark(widget: Any, name: str, *, is_marked: bool) -> None:
 
 
 def on_pick(widget: Any, react: Callable[[str], object]) -> None:
-    """Call *react* with each key that the user picks in what our JavaScript module draws in *widget*."""
+    """Call *react* with each key that the user picks in *widget*, as our JavaScript draws it."""
 
     def heard(_: Any, content: Any, buffers: Any) -> None:
         match content:
@@ -49,10 +49,10 @@ def on_pick(widget: Any, react: Callable[[str], object]) -> None:
     widget.on_msg(heard)
 
 
-# What no widget of ours changes: the page has the same defaults
+# Traits that our widgets never change: the page has the same defaults
 _NEVER_SENT = frozenset({"_view_count", "box_style", "description_allow_html"})
 
-# A box with two forms of one thing: each page of the kernel shows the last child, or the others
+# A box with two forms of one view: each page shows either the last child or the others
 _EITHER = ("toolbench-box", "toolbench-either")
 
 
@@ -72,14 +72,15 @@ def _keys_of(kind: Any) -> list[str]:
 
 
 class Parts:
-    """A factory for the widgets of one panel. All share one Layout, and those of one class one Style.
+    """A factory for the widgets of one panel.
 
-    Usually the front end needs three models for a widget: the widget, its Layout and its Style.
-    Here it needs only one, so a form is fast. CSS classes set the appearance.
+    All widgets share one Layout, and widgets of the same class share one Style. Usually the front
+    end needs three models for a widget: the widget, its Layout and its Style. Here it needs only
+    one, so a form is fast. CSS classes set the appearance.
     """
 
     def __init__(self) -> None:
-        """Make no widget yet; the page gets our JavaScript module."""
+        """Load our JavaScript module into the page. No widget is made yet."""
         front_end.load()
         self._shared: dict[type[w.Widget], w.Widget] = {}
         self._lender: Parts | None = None
@@ -89,7 +90,7 @@ class Parts:
         return len(self._live) + len(self._shared)
 
     def borrow(self, lender: "Parts") -> None:
-        """Use the Layout and the Styles of *lender*, which closes them, instead of own ones.
+        """Use the Layout and the Styles of *lender*, which also closes them.
 
         Call this before the first `make`.
         """
@@ -98,7 +99,7 @@ class Parts:
     # --- one widget ------------------------------------------------------------------
 
     def make(self, kind: Any, *classes: str, **state: Any) -> Any:
-        """Return a new widget of this *kind*, with these CSS *classes* and *state*."""
+        """Return a new widget of the class *kind*, with these CSS *classes* and this *state*."""
         style = _style_of(kind)
         if style is not None:
             state["style"] = self._one(style)
@@ -120,10 +121,11 @@ class Parts:
         is_urgent: bool = False,
         **state: Any,
     ) -> Any:
-        """Return a button. A click calls *act*.
+        """Return a button. A click on it calls *act*.
 
-        *look* is the `button_style` of ipywidgets; *kind* is a CSS class, or several. If *is_urgent*
-        is true, as it is for what stops work, the kernel never holds a click for typed keys.
+        *look* is the `button_style` of ipywidgets, and *kind* has one or more CSS classes. If
+        *is_urgent* is true, as for a button that stops work, a click is never delayed for typed
+        keys.
         """
         state |= {"description": label, "button_style": look, "tooltip": tip or label}
         button_class: type[w.Button] = HeldButton
@@ -137,7 +139,7 @@ class Parts:
     def html(self, content: str = "", *, kind: str = "", **state: Any) -> Any:
         """Return a widget for our own HTML. Text from tools or servers must be escaped first.
 
-        *kind* is another CSS class.
+        *kind* is an additional CSS class.
         """
         return self.make(w.HTML, "toolbench-text", kind, value=content, **state)
 
@@ -146,18 +148,18 @@ class Parts:
         return self.make(w.Dropdown, "toolbench-field", options=options, description=label)
 
     def column(self, *children: Any, kind: str = "") -> Any:
-        """Return *children* below each other; *kind* is another CSS class."""
+        """Return a box with *children* one below the other. *kind* is an additional CSS class."""
         return self.make(w.VBox, "toolbench-box", kind, children=children)
 
     def row(self, *children: Any, kind: str = "") -> Any:
-        """Return *children* beside each other, in several lines if there is no room.
+        """Return a box with *children* side by side, wrapped if there is no room.
 
-        *kind* is another CSS class.
+        *kind* is an additional CSS class.
         """
         return self.make(w.HBox, "toolbench-row", kind, children=children)
 
     def editor_of(self, area: Any) -> Any:
-        """Return what to show for editing the text of *area*: an editor for code, or *area* itself."""
+        """Return the widget for editing the text of *area*: a code editor, or *area* itself."""
         editor = front_end.editor_of(area)
         if editor is None:
             return area
@@ -168,10 +170,10 @@ class Parts:
         """Return a box whose traits our JavaScript module draws.
 
         Args:
-            kind: The class of the box: a `VBox` with these traits.
-            name: The function of the module that draws them.
-            plain: The widgets that are shown instead on a page without the module.
-            state: The traits at first.
+            kind: The class of the box, which is a `VBox` with these traits.
+            name: The name of the module's function that draws the box.
+            plain: The widgets that a page without the module shows instead.
+            state: The initial values of the traits.
         """
         box = self.make(kind, *_EITHER, children=plain, **state)
         view = front_end.view_of(box, name, self._one(w.Layout))
@@ -185,7 +187,7 @@ class Parts:
         if self._lender is not None:
             return self._lender._one(kind)
         if kind not in self._shared:
-            # All its settings are the page's defaults, and stay that
+            # All its settings are the page's defaults, and remain so
             keys = [key for key in _keys_of(kind) if key.startswith("_")]
             self._shared[kind] = kind(keys=keys)
         return self._shared[kind]
@@ -193,9 +195,9 @@ class Parts:
     # --- their end -------------------------------------------------------------------
 
     def adopt(self, widget: w.Widget) -> None:
-        """Let `close` also close *widget*, which other code made, with the layout and style it made.
+        """Make `close` also close *widget*, which other code has made, with its layout and style.
 
-        A layout or style with settings stays open: other widgets may have it too.
+        A layout or style with settings stays open, because other widgets may share it.
         """
         self._live[id(widget)] = widget
         keyboard.follow(widget)
@@ -205,7 +207,7 @@ class Parts:
                 self._live[id(part)] = part
 
     def drop(self, widgets: Iterable[w.Widget]) -> None:
-        """Close these *widgets* now; the shared layout and styles stay."""
+        """Close these *widgets* now. The shared layout and styles stay open."""
         for widget in widgets:
             if self._live.pop(id(widget), None) is not None:
                 widget.close()
@@ -219,10 +221,10 @@ class Parts:
 
 
 class Panes:
-    """Three panes: a list, the picked item, and details, which are hidden while they are empty.
+    """Three panes: a list, the picked item, and details. Empty panes are hidden.
 
-    If the page is 900 pixels wide or more, the panes are beside each other, and the list is as high
-    as the other panes. On a narrower page the panes are below each other.
+    On a page of at least 900 pixels, the panes are side by side, and the list is as high as the
+    others. On a narrower page they are one below the other.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -240,7 +242,7 @@ class Panes:
         main: Sequence[Any] | None = None,
         aside: Sequence[Any] | None = None,
     ) -> None:
-        """Put widgets into the panes. If an argument is None, its pane stays as it is."""
+        """Put widgets into the panes. If an argument is None, its pane does not change."""
         panes = (self._lists, lists), (self._main, main), (self._aside, aside)
         for pane, children in panes:
             if children is not None:
@@ -249,8 +251,8 @@ class Panes:
 
 # --- a page without our module -----------------------------------------------------------
 
-# What keeps panels and forms readable on a page that cannot load it. All else is in the style sheet
-# of the module (`frontend/src/style`), which takes this out of its page.
+# Styles that keep panels and forms readable on a page that cannot load the module. All others are
+# in the module's style sheet (`frontend/src/style`). The module removes these from its page.
 
 PANEL = Html("""<div class="toolbench-without">This page could not load the front-end module of
  toolbench (it needs anywidget): all works, in plain form.</div><style data-toolbench-plain>

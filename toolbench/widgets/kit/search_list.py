@@ -1,4 +1,4 @@
-"""A list with a search field, to pick one item.
+"""A list with a search field, from which the user picks one item.
 
 With our JavaScript module (`frontend/src/picker.ts`) the page draws a fast list with two lines for
 each item. Without the module, a list of ipywidgets shows the first items.
@@ -27,7 +27,7 @@ MAX_LINES = 200
 _LONGEST = 110
 # Characters of all icons of one list
 _ICONS = 500_000
-# Items of a list whose groups are not folded at first
+# The groups of a list with at most this many items are not folded at first
 _UNFOLDED = 25
 
 GroupSummary = tuple[str, Sequence[tuple[str, int]]]
@@ -37,7 +37,7 @@ NO_GROUPS: Mapping[str, GroupSummary] = {}
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a list: its key, its texts, and in *also* more words for the search."""
+    """One entry of a list: its key, its texts, and in *also* additional words for the search."""
 
     key: str
     name: str
@@ -62,7 +62,10 @@ class Item:
 
     @property
     def lines(self) -> tuple[str, str]:
-        """Two lines: *title* and *name*; without a title, *name* and the first line of *about*."""
+        """The two lines of the item: *title* and *name*, or *name* and the first line of *about*.
+
+        The second form is used if there is no title.
+        """
         first, second = self.title, self.name
         if first in ("", second):
             first, second = second, self._first_line
@@ -73,15 +76,16 @@ class Item:
         return self.about.strip().partition("\n")[0]
 
     def has(self, words: Sequence[str]) -> bool:
-        """Return whether each of *words* occurs in the texts of the item."""
+        """Return whether all *words* occur in the texts of the item."""
         text = f"{self.name} {self.title} {self.about} {self.also}".lower()
         return all(word in text for word in words)
 
 
 def tool_item(key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = "") -> Item:
-    """Return *tool* as an item with the name *name*, and a mark for its effect.
+    """Return *tool* as an item called *name*, with a mark for the tool's effect.
 
-    A tool without hints has no mark if it is defined in this notebook: its author knows the effect.
+    A tool without hints has no mark if it is defined in this notebook, because its author knows the
+    effect.
     """
     mark: str = tool.hints.effect
     if mark == "undeclared" and tool.source == ToolDefinition.source:
@@ -100,14 +104,14 @@ def tool_item(key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str
 
 @dataclass(eq=False)
 class _Lines:
-    """A list on the page, and the items of its lines."""
+    """A list of ipywidgets, and the items of its lines."""
 
     widget: Any
     items: list[Item] = field(default_factory=list)
 
 
 class Picker(w.VBox):
-    """What the page draws of a list; it sends the key of the picked item."""
+    """The widget that draws a list. The page sends the key of the picked item."""
 
     label = Unicode().tag(sync=True)
     """The name of the list."""
@@ -128,7 +132,7 @@ class Picker(w.VBox):
 
 
 class PickList:
-    """The widgets of a list to search: a search field, a list, and a note about hidden items."""
+    """The widgets of a searchable list: a search field, a list, and a note about hidden items."""
 
     def __init__(
         self,
@@ -166,7 +170,7 @@ class PickList:
             description=search,
             placeholder=f"Filter {label.lower()} (Enter selects)",
         )
-        # The first is shown
+        # The first of the two lists is shown
         self._lines = [self._new_lines(parts, label), self._new_lines(parts, label)]
         self._count = parts.html()
         plain = (lines.widget for lines in self._lines)
@@ -192,7 +196,7 @@ class PickList:
 
     @property
     def is_folded(self) -> bool:
-        """Whether the list began with its groups folded."""
+        """Whether the groups of the list were folded at first."""
         return bool(self._picker.groups and self._picker.is_folded)
 
     def offer(
@@ -202,15 +206,16 @@ class PickList:
         *,
         groups: Mapping[str, GroupSummary] = NO_GROUPS,
     ) -> None:
-        """Show *items*; if there are none, show the text *nothing*. The picked item stays picked.
+        """Show *items*, or the text *nothing* if there are none. The picked item stays picked.
 
-        The headings in *groups* have a second line, and fold their items; long lists begin folded.
+        The headings in *groups* have a second line, and can fold their items. Long lists are folded
+        at first.
         """
         with self._lock:
             if (self._items, self._nothing) != (tuple(items), nothing):
                 self._items, self._nothing = tuple(items), nothing
                 show_if(self._search, is_shown=len(items) > 1)
-                # One message: an item and whether it matches belong together
+                # One message, because an item and whether it matches belong together
                 with self._states_lock, self._picker.hold_sync():
                     self._picker.groups = {visible(name): group for name, group in groups.items()}
                     self._picker.is_folded = len(items) > _UNFOLDED
@@ -218,7 +223,7 @@ class PickList:
                     self._filter()
 
     def pick_first(self, mark: str = "") -> None:
-        """Pick the first item, or the first with *mark*, if there is one and no item is picked."""
+        """If no item is picked, pick the first item, or the first with *mark*."""
         with self._lock:
             if self.picked is not None:
                 return
@@ -228,7 +233,7 @@ class PickList:
                     return
 
     def pick(self, key: str) -> bool:
-        """Pick the item with *key*. Return False if there is no such item, else True."""
+        """Pick the item with *key*. Return whether there is such an item."""
         with self._lock:
             self._take(key)
             return self.picked == key
@@ -240,10 +245,10 @@ class PickList:
             self._lines[0].widget.index = self._place
 
     def show_state(self, key: str, words: str) -> None:
-        """Show *words*, the state of the item with *key*, in place of its second line.
+        """Show *words*, the state of the item with *key*, in place of the item's second line.
 
-        If *words* is empty, the second line is shown again. The list of ipywidgets shows no
-        states. Any thread may call this, also while it holds other locks.
+        If *words* is empty, the second line is shown again. The list of ipywidgets does not show
+        states. Any thread may call this, even while it holds other locks.
         """
         with self._states_lock:
             states = dict(self._picker.states)
@@ -276,8 +281,8 @@ class PickList:
     def _fill(self, items: list[Item]) -> None:
         """Show *items* in the second list, and hide the first list.
 
-        A click sends only the number of a line. If the click arrives after this change,
-        the number is a line of the old list. So the old list is not changed.
+        A click sends only the number of a line. If the click arrives after this change, the number
+        refers to a line of the old list. So the old list is not changed.
         """
         fresh, old = reversed(self._lines)
         self._lines = [fresh, old]
@@ -294,7 +299,7 @@ class PickList:
 
     @property
     def _place(self) -> int | None:
-        """The number of the line with the picked item; None if the list does not show this item."""
+        """The number of the line with the picked item; None if the list does not show it."""
         for number, item in enumerate(self._lines[0].items):
             if item.key == self.picked:
                 return number
@@ -307,9 +312,9 @@ class PickList:
                 self._take(lines.items[index].key)
 
     def _next(self) -> None:
-        """Pick the next match, after the key Enter; after the last, the first.
+        """Pick the next match after Enter was pressed. After the last match comes the first.
 
-        Without our module, JupyterLab itself uses the arrow keys.
+        The arrow keys are not available without our module, because JupyterLab uses them.
         """
         with self._lock:
             keys = [self._items[n].key for n in self._matches]
@@ -326,7 +331,10 @@ class PickList:
 
 
 def _texts(items: Sequence[Item]) -> tuple[list[Any], list[str]]:
-    """Return *items* and their icons as `Picker` has them. Icons beyond `_ICONS` characters are left out."""
+    """Return *items* and their icons in the form that `Picker` takes.
+
+    Icons beyond `_ICONS` characters are left out.
+    """
     icons: dict[str, int] = {}
     left = _ICONS
     rows = []
@@ -340,7 +348,7 @@ def _texts(items: Sequence[Item]) -> tuple[list[Any], list[str]]:
 
 
 def _ranges(numbers: Sequence[int]) -> list[list[int]]:
-    """Return *numbers*, which are in ascending order, as ranges: pairs of first and last number."""
+    """Return the ascending *numbers* as ranges, which are pairs of first and last number."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:

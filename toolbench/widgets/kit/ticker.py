@@ -1,4 +1,4 @@
-"""Update the views of running work in one thread, ten times a second and when work ends.
+"""The updates of views of running work, in one thread, ten times a second and when work ends.
 
 Without threads the kernel's event loop updates the views.
 """
@@ -14,13 +14,13 @@ from toolbench.threads import daemon_thread, have_threads
 
 # Seconds
 PERIOD = 0.1
-# Times: while runs end, there may be more ticks, but at most 5 times more
+# How many times more ticks there may be while runs end
 _FASTER = 5
 _log = logging.getLogger(__name__)
 
 
 class Ticker:
-    """A timer. At each tick it calls every watcher, until the watcher returns False."""
+    """A timer that calls each watcher at every tick, until the watcher returns False."""
 
     def __init__(self, period: float = PERIOD) -> None:
         """Tick every *period* seconds."""
@@ -34,9 +34,10 @@ class Ticker:
         self._over = Event()
 
     def watch(self, watcher: Callable[[], bool]) -> None:
-        """Call *watcher* at each tick until *watcher* returns False.
+        """Call *watcher* at each tick until it returns False.
 
-        One that is watched already is still called once at each tick, at least once after this.
+        A watcher that was added before is still called only once per tick, and at least once after
+        this call.
         """
         with self._lock:
             self._watchers[watcher] = next(self._numbers)
@@ -57,11 +58,14 @@ class Ticker:
         self._over.set()
 
     def wait_idle(self, timeout: float) -> bool:
-        """Wait until no watcher is left, at most *timeout* seconds; return whether none is left."""
+        """Wait up to *timeout* seconds until no watcher is left. Return whether none is left."""
         return self._idle.wait(timeout)
 
     def reset(self) -> None:
-        """Remove all watchers. For tests: the loop that calls the watchers may have ended."""
+        """Remove all watchers.
+
+        This is for tests, in which the loop that calls them may have ended.
+        """
         with self._lock:
             self._watchers.clear()
             self._is_ticking = False
@@ -83,13 +87,13 @@ class Ticker:
             later(self._period, self._tick_in_loop)
 
     def _look(self) -> bool:
-        """Call each watcher. Return True if some watchers remain."""
+        """Call each watcher. Return whether any watchers remain."""
         with self._lock:
             watchers = dict(self._watchers)
         over = [watcher for watcher in watchers if not _look(watcher)]
         with self._lock:
             for watcher in over:
-                # It may have come again since
+                # The watcher may have been added again since
                 if self._watchers.get(watcher) == watchers[watcher]:
                     del self._watchers[watcher]
             if not self._watchers:

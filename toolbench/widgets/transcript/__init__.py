@@ -1,1 +1,1 @@
-"""The transcript of a conversation while the conversation runs."""
+"""The live transcript of a conversation."""

@@ -50,7 +50,7 @@ _WAIT = "The model or a tool is working: wait, or press Stop."
 
 
 class ConversationPanel(LiveView):
-    """The live transcript of a conversation; the user can look at each call before it runs.
+    """The live transcript of a conversation. The user can look at each call before it runs.
 
     The model and the tools work in a separate thread, one at a time. Any thread may call the
     panel's callbacks.
@@ -63,13 +63,13 @@ class ConversationPanel(LiveView):
         *,
         origin: "ConversationPanel | None" = None,
     ) -> None:
-        """Show *conversation*, but ask the model only after a button is pressed.
+        """Show *conversation*. The model is asked only after the user presses a button.
 
         Args:
-            conversation: The conversation, which has an agent.
-            variables: The variables for forks and results. By default, the variables of the
-                notebook.
-            origin: The panel that this one is in, because *conversation* is a fork of its conversation.
+            conversation: The conversation, which must have an agent.
+            variables: The variables that get forks and results. By default, those of the notebook.
+            origin: If *conversation* is a fork, the panel of the original, which contains this
+                panel.
         """
         self._conversation, self._origin = conversation, origin
         self._log = conversation.agent_state.log
@@ -122,7 +122,7 @@ class ConversationPanel(LiveView):
 
     @property
     def is_busy(self) -> bool:
-        """Whether the model or a tool is at work, here or in a fork."""
+        """Whether the model or a tool is working, here or in a fork."""
         return self._is_at_work or super().is_busy
 
     # --- what the buttons do ------------------------------------------------------------
@@ -134,8 +134,8 @@ class ConversationPanel(LiveView):
     def run(self) -> None:
         """Ask the model and run its calls, until there is a reason to stop.
 
-        The calls do not wait for the user, but the policy may ask for consent. In a page, a user who is
-        the model is asked once: it is a step.
+        The calls do not wait for the user, but the policy may require consent. If the user plays
+        the model in a page without threads, this is a single step.
         """
         if self._waits_for_no_answer:
             self.step()
@@ -143,15 +143,15 @@ class ConversationPanel(LiveView):
             self._work(self._conversation.run)
 
     def stop(self) -> None:
-        """Stop the request and the running tools at once; do nothing if nothing runs."""
+        """Stop the request and the running tools at once, if there are any."""
         if self._is_at_work:
             self._stopping.cancel()
             self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
-        """Begin another conversation from the event with the number *event*, in a panel below this one.
+        """Start another conversation from the event with the number *event*, in a panel below.
 
-        *step* is the number of the step that the event belongs to.
+        *step* is the number of the step to which the event belongs.
         """
         self._work(lambda: self._begin_fork(event, step))
 
@@ -166,7 +166,7 @@ class ConversationPanel(LiveView):
         )
         panel = ConversationPanel(fork, self._variables, origin=self)
         with self._lock:
-            # This panel was closed while the fork was made
+            # This panel has been closed while the fork was made
             if self._is_closed:
                 panel.close()
                 return
@@ -190,12 +190,12 @@ class ConversationPanel(LiveView):
 
     @property
     def _waits_for_no_answer(self) -> bool:
-        """Whether the user is the model, and no thread can wait for the answer: in a page."""
+        """Whether the user plays the model and no thread can wait for the answers."""
         model = self._conversation.sender.model
         return not have_threads() and isinstance(model, PersonModel) and model.is_asked_here
 
     def _take(self, answer: ModelAnswer) -> None:
-        """Give the model's *answer*, which the user has written, to the conversation."""
+        """Pass *answer*, which the user wrote as the model, to the conversation."""
 
         def job() -> None:
             with asked_by(lambda request, cancel: answer):
@@ -234,13 +234,13 @@ class ConversationPanel(LiveView):
 
     @contextmanager
     def _here(self) -> Iterator[None]:
-        """Make a `with` block in which this panel shows the questions and the arriving text."""
+        """Return a context in which this panel shows the questions and the arriving text."""
         calls, sender = self._conversation.calls, self._conversation.sender
         with ExitStack() as undo:
             undo.callback(setattr, calls, "asker", calls.asker)
             calls.asker = self._ask_person
             if not have_threads():
-                # A wait would let no answer arrive
+                # Waiting would prevent the answer from arriving
                 calls.asker = decline
             undo.callback(setattr, sender, "on_chunk", sender.on_chunk)
             sender.on_chunk = self._streamed.add
@@ -253,7 +253,7 @@ class ConversationPanel(LiveView):
     # --- what it shows -------------------------------------------------------------------
 
     def _tick(self) -> bool:
-        """Show new events. Return whether the work goes on, so that this must be called again."""
+        """Show new events. Return whether work continues, so that this must be called again."""
         if self.comm is None:
             return False
         is_over = not self._is_at_work
@@ -263,9 +263,9 @@ class ConversationPanel(LiveView):
         return not is_over
 
     def refresh(self) -> None:
-        """Show the present state of the conversation; only changes are sent to the page."""
+        """Show the current state of the conversation. Only changes are sent to the page."""
         with self._lock:
-            # The panel was closed after the ticker called this
+            # The panel may have been closed after the ticker called this
             if self._is_closed:
                 return
             is_busy = self._is_at_work
@@ -301,7 +301,7 @@ class ConversationPanel(LiveView):
             put(self._stream, Html(f'<div style="{style}">{escape(text)}</div>'))
 
     def _show_waiting(self, pending: Sequence[ActionEvent], numbers: Mapping[int, int]) -> None:
-        """Show the *pending* calls, and close the views of those that changed or wait no more."""
+        """Show the *pending* calls, and close the views of calls that changed or no longer wait."""
         old, self._calls = self._calls, {}
         for call in pending:
             view = old.get(call.id)
@@ -316,7 +316,7 @@ class ConversationPanel(LiveView):
 
     def _open_timeline(self) -> None:
         """Make the timeline when its tab is first opened."""
-        # Few transcripts need them
+        # Few transcripts need these modules
         from toolbench.agent.spans import spans_of_conversation  # noqa: PLC0415 - as said
         from toolbench.widgets.timeline import TimelineView  # noqa: PLC0415 - as above
 
@@ -327,7 +327,10 @@ class ConversationPanel(LiveView):
                 self._tabs.children[1].children = [self._timeline]
 
     def _answer_html(self, span: Span) -> Html:
-        """Return the event of *span*, an answer of the model, as the transcript shows it; empty if it is gone."""
+        """Return the event of *span*, an answer of the model, as the transcript shows it.
+
+        The result is empty if the event is gone.
+        """
         events, masking = self._log.after(0), Masking(self._conversation.known_secrets)
         shown = {f"event:{event.id}": masked(event, masking) for event in events}.get(span.key)
         if shown is None:
@@ -339,7 +342,10 @@ class ConversationPanel(LiveView):
         return call_html(shown, answer, number=call_numbers(events)[shown.id])
 
     def _show_foot(self, *, is_sent: bool) -> None:
-        """Show the next request, unless one *is_sent* already: a user who is the model has it above."""
+        """Show the next request, unless one *is_sent* already.
+
+        A user who plays the model sees that request above.
+        """
         if is_sent:
             put(self._foot, Html(""))
             return
@@ -351,7 +357,7 @@ class ConversationPanel(LiveView):
     # --- as a widget -----------------------------------------------------------------------
 
     def renew(self) -> None:
-        """Replace the view in the saved notebook by what it is now, with its forks."""
+        """Replace the view in the saved notebook with the current one, including its forks."""
         if self._origin is None:
             super().renew()
         else:

@@ -1,4 +1,4 @@
-"""What a cell shows that talks with a model: the transcript as it grows, and a button to stop."""
+"""The output of a cell that talks with a model: the growing transcript and a stop button."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,28 +22,28 @@ EVERY = 0.5
 """Seconds from one drawing of arriving text to the next."""
 # Characters of arriving text that are shown
 _TAIL = 2_000
-# Characters; the end of a longer secret could be visible
+# Characters that are searched for secrets; the end of a longer secret could be visible
 _SEARCH_LENGTH = 20_000
-# Events; while the cell runs, only the last are drawn, and at the end all
+# The number of last events that are drawn while the cell runs; at the end, all are
 _LAST = 20
 
 
 class StreamedText:
-    """The part of the model's next message that has arrived already; only its end is kept."""
+    """The part of the model's next message that has already arrived. Only its end is kept."""
 
     def __init__(self) -> None:
-        """Make an empty text."""
+        """Start with no text."""
         self._text = ""
 
     def add(self, chunk: Chunk) -> None:
-        """Add the text of *chunk*. If *chunk* says that the request is sent again, remove the text."""
+        """Add the text of *chunk*. If *chunk* announces a retry of the request, remove the text."""
         if chunk.kind == "text":
             self._text = (self._text + chunk.text)[-_SEARCH_LENGTH:]
         elif chunk.kind == "retry":
             self._text = ""
 
     def clear(self) -> None:
-        """Remove the text, because the whole message is an event now."""
+        """Remove the text, because the whole message is now an event."""
         self._text = ""
 
     @property
@@ -52,16 +52,16 @@ class StreamedText:
         return not self._text
 
     def visible_text(self, conversation: Conversation) -> str:
-        """Return the end of the text. The secrets that *conversation* and this session know are hidden."""
+        """Return the end of the text, without secrets known to *conversation* or this session."""
         hidden = remembered.redactor.text(conversation.redactor.text(self._text))
         return hidden[-_TAIL:]
 
 
 class LiveTranscript:
-    """Draws a conversation in the running cell, and updates the drawing while the cell runs."""
+    """A drawing of a conversation in the running cell, which is updated while the cell runs."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
-        """Prepare to draw *conversation*, which has an agent, in *shell*.
+        """Prepare to draw *conversation*, which must have an agent, in *shell*.
 
         Without a kernel the conversation is drawn only once, at the end, because a terminal cannot
         update its text.
@@ -78,7 +78,7 @@ class LiveTranscript:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        """Draw new events during the `with` block, and the remaining events at its end."""
+        """Draw new events during the `with` block, and the remaining events when it ends."""
         remove = self._log.listen(self._note_event)
         self._conversation.sender.on_chunk = self._add_chunk
         if self._is_live:
@@ -105,7 +105,10 @@ class LiveTranscript:
             self._is_stale = True
 
     def _tick(self) -> bool:
-        """Draw new events. Return whether the cell still runs and this must be called again."""
+        """Draw new events.
+
+        Return whether the cell is still running, so that this is called again.
+        """
         with self._lock:
             asking = self._conversation.calls.asking
             if asking != self._asking:
@@ -142,12 +145,12 @@ _STOPPING = "Stopping. If the cell keeps running, choose Kernel &gt; Interrupt."
 class StopButton:
     """A button that stops the work of a cell. It disappears when the cell ends.
 
-    The button is shown only if a click can arrive while the cell runs: a user must use the front
-    end, and the kernel must have subshells. Without the button, Kernel > Interrupt stops the work.
+    The button is shown only if a click can arrive while the cell runs. This requires a user at the
+    front end, and a kernel with subshells. Without the button, Kernel > Interrupt stops the work.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
-        """Make a button for *shell*. A click calls *stop*, on the thread of a subshell."""
+        """Make a button for *shell*. A click calls *stop* in the thread of a subshell."""
         self._publisher = shell.display_pub
         self._stop = stop
         features = getattr(getattr(shell, "kernel", None), "kernel_info", {})
@@ -180,7 +183,7 @@ class StopButton:
 def _take_clicks_while_busy(button: Any) -> None:
     """Let the front end choose the thread that handles a click on *button*.
 
-    ipykernel 7.0 to 7.3 do this always. From ipykernel 7.4 on, the thread that made the button
+    ipykernel 7.0 to 7.3 always do this. Since ipykernel 7.4, the thread that made the button
     handles the click, but this thread is busy.
     """
     with suppress(AttributeError):

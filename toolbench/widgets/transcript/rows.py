@@ -1,4 +1,4 @@
-"""The rows of a transcript, one for each event, with buttons to open a call and to fork a step."""
+"""The rows of a transcript, one for each event, with buttons to open calls and fork steps."""
 
 from collections.abc import Callable, Container, Sequence
 from threading import RLock
@@ -32,25 +32,25 @@ from toolbench.wording import counted
 Fork = Callable[[int, int], object]
 """A function that begins a fork. It gets the number of an event and the number of its step."""
 
-# Rows; `to_html()` has all of them
+# The most rows that are shown; `to_html()` has all of them
 _MOST = 200
 
 
 class Rows:
-    """The rows of a transcript. A row is sent again only when its call is edited or answered."""
+    """The rows of a transcript. A row is sent again only if its call is edited or answered."""
 
     def __init__(
         self, conversation: Conversation, parts: Parts, variables: Variables, fork: Fork
     ) -> None:
         """Show the events of *conversation*, with widgets from *parts*.
 
-        The user can keep results in *variables*. Each step has a button that calls *fork*.
+        The user can store results in *variables*. Each step has a button that calls *fork*.
         """
         self._conversation, self._parts, self._fork = conversation, parts, fork
         self._variables = variables
         self.widget = parts.column(kind="toolbench-events")
         self._note = parts.html()
-        # Of the newest events only, in their order
+        # The rows of the newest events only, in order
         self._rows: dict[int, _Row] = {}
         self._lock = RLock()
 
@@ -61,13 +61,13 @@ class Rows:
         waiting: Container[int],
         asking: Container[int],
     ) -> None:
-        """Show *events*. If there are very many, show only the newest.
+        """Show *events*, or only the newest if there are very many.
 
         Args:
             events: All events of the conversation.
-            steps: What its steps took.
-            waiting: The numbers of the waiting calls, which are shown in another place.
-            asking: The numbers of the running calls whose tools ask the user.
+            steps: The time and tokens that the steps took.
+            waiting: The numbers of the waiting calls, which are shown elsewhere.
+            asking: The numbers of the running calls whose tools are asking the user.
         """
         masking = Masking(self._conversation.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
@@ -82,7 +82,7 @@ class Rows:
         for event in recent:
             row = self._rows.get(event.id) or _Row(self._parts, self._arrange)
             rows[event.id] = row
-            # A longer step shortens the bars of all
+            # A longer step shortens the bars of all steps
             row.show_step(steps.html_before(event))
             state = answers.get(event.id), edits.get(event.id), event.id in asking
             if row.state == state:
@@ -126,7 +126,7 @@ class Rows:
     def _keep(self, rows: "dict[int, _Row]", left_out: int) -> None:
         """Show *rows*, and close all other rows.
 
-        A note says that *left_out* earlier events are not shown.
+        A note says how many earlier events (*left_out*) are not shown.
         """
         note = Html("")
         if left_out:
@@ -148,7 +148,7 @@ class Rows:
 
     @property
     def views(self) -> list[OpenedCall]:
-        """The panels of calls that are open."""
+        """The open panels of calls."""
         found = []
         for row in self._rows.values():
             found += row.views
@@ -188,21 +188,24 @@ class _Row:
         return [*self._own, *(view.widget for view in self.views)]
 
     def show_step(self, line: Html) -> None:
-        """Show *line*, what the step took that begins here, above the row, if it is not empty."""
+        """Show *line*, which says what the step that starts here took, above the row.
+
+        Show nothing if *line* is empty.
+        """
         if line and not self._step:
             self._step.append(self._parts.html())
         for widget in self._step:
             put(widget, line)
 
     def show_thought(self, thought: Html) -> None:
-        """Show *thought*, the model's words before its call, above the row, if it is not empty."""
+        """Show *thought*, the model's words before its call, above the row, unless it is empty."""
         if thought and not self._thought:
             self._thought.append(self._parts.html(thought))
 
     def add_call_button(self, call: ToolCall, result: Observation, variables: Variables) -> None:
         """Add a button that opens the panel of the ended *call*, if its tool exists.
 
-        The user can keep its *result* in *variables*.
+        The user can store its *result* in *variables*.
         """
         tool = call.tool
         if self._call is None and tool is not None:
@@ -216,9 +219,9 @@ class _Row:
             )
 
     def add_fork_button(self, step: int, event: int, fork: Fork) -> None:
-        """Add a button that begins another conversation from the event with the number *event*.
+        """Add a button that starts another conversation from the event with the number *event*.
 
-        *step* is the number of the step that the event belongs to.
+        *step* is the number of the step to which the event belongs.
         """
         if self._fork:
             return

@@ -1,4 +1,4 @@
-"""What waits for the user in a conversation: calls to decide, and requests to answer as the model."""
+"""What waits for the user in a conversation: calls to decide on, and requests to answer."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -49,10 +49,9 @@ Decide = Callable[[Callable[[], object]], object]
 
 
 class WaitingCall:
-    """The view of a waiting call: buttons, and below them the fields of the button pressed last.
+    """The view of a waiting call: buttons, and below them the fields of the last pressed button.
 
-    The fields are to edit the call, to answer it by hand, or to refuse it with a
-    reason.
+    With the fields, the user edits the call, answers it by hand, or refuses it with a reason.
     """
 
     def __init__(
@@ -62,9 +61,9 @@ class WaitingCall:
         conversation: Conversation,
         decide: Decide,
     ) -> None:
-        """Show *call*, which waits in *conversation* and is shown with *number*.
+        """Show *call*, which waits in *conversation*, with its *number*.
 
-        *decide* is a function that carries out the decision of the user.
+        *decide* is a function that carries out the user's decision.
         """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
@@ -103,7 +102,7 @@ class WaitingCall:
         self._stop_listening = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
 
     def _renew_reason(self) -> bool:
-        """Say what the tool declares now; return False, which ends a watch."""
+        """Show what the tool declares now. Return False, so that the ticker stops calling this."""
         put(self._reason, _reason_html(self.call))
         return False
 
@@ -125,7 +124,7 @@ class WaitingCall:
 
     @property
     def _is_wrong(self) -> bool:
-        """Whether the model has sent what cannot run, and the user has not mended it."""
+        """Whether the model sent a call that cannot run and that the user has not corrected yet."""
         form = self._form
         if self.call.tool_call.error is None:
             return False
@@ -136,7 +135,7 @@ class WaitingCall:
             self._run.description, self._run.tooltip = label, f"{label}: {self._name}"
 
     def _say_what_run_does(self) -> None:
-        """Name the first button for what the form holds now, and hide the error once it is mended."""
+        """Label the first button by what the form now contains, and hide an error that is fixed."""
         is_wrong = self._is_wrong
         show_if(self._error, is_shown=is_wrong)
         if is_wrong:
@@ -151,7 +150,7 @@ class WaitingCall:
                 form.reveal_errors(focus=True)
                 return
             call = self.call.tool_call
-            # Arguments that could not be read are empty, and may be right as they are now
+            # Arguments that could not be read are empty, which may be what the user wants
             if call.error is not None or not same_json(form.value, call.arguments):
                 arguments = form.value
 
@@ -164,7 +163,7 @@ class WaitingCall:
         self._decide(run)
 
     def _check_shown(self) -> None:
-        """Raise an error if a cell or another panel has changed the call: the user saw the earlier one."""
+        """Raise an error if a cell or another panel has changed the call since the user saw it."""
         if any(
             call.id == self.call.id and call is not self.call for call in self._conversation.pending
         ):
@@ -188,7 +187,7 @@ class WaitingCall:
         self._show(self._form.widget)
 
     def _output_schema(self) -> Mapping[str, Any] | None:
-        """Return the schema that an answer in place of the tool must fit; None if there is no schema."""
+        """Return the schema that an answer by hand must fit; None if there is no schema."""
         tool = _tool_of(self.call)
         if tool is None:
             return None
@@ -241,7 +240,7 @@ def _line_html(call: ActionEvent, number: int) -> Html:
 
 
 def _error_html(error: str) -> Html:
-    """Return what the model reads if the call, which has an *error*, is run unchanged."""
+    """Return the error that the model gets if the call is run unchanged."""
     remark = f'<div style="{REMARK};margin:0 0 4px">{_CANNOT_RUN}</div>'
     return Html(remark + notice(error, "danger"))
 
@@ -264,20 +263,20 @@ _LIMIT = 50_000
 
 
 class RequestBox:
-    """The part of a panel in which the user answers as the model of a conversation."""
+    """The part of a panel in which the user plays the model of a conversation."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the widget. It is empty until the agent asks the model."""
         self.widget = parts.column(kind="toolbench-question")
         self.widget.add_class("toolbench-request")
-        # Agents to which tasks are delegated may ask at the same time
+        # Agents with delegated tasks may ask at the same time
         self._turn = Lock()
         self._shown: _RequestView | None = None
 
     def show(self, request: PersonRequest, then: Callable[[Answer], object]) -> None:
-        """Show *request* in place of the one before, and call *then* with the answer of the user."""
+        """Show *request* in place of the previous one, and call *then* with the user's answer."""
         if self._shown is not None and self._shown.request == request:
-            # What is typed stays
+            # Keep what was typed
             return
         self.close()
         self._shown = view = _RequestView(request)
@@ -299,10 +298,11 @@ class RequestBox:
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
         """Show *request* after the earlier requests, wait for the user, and return the answer.
 
-        When *cancel* is cancelled, return an empty answer.
+        If *cancel* is cancelled, return an empty answer.
 
         Raises:
-            ModelError: Without threads: a wait would let no answer arrive.
+            ModelError: If there are no threads, because waiting would prevent the answer from
+                arriving.
         """
         if not have_threads():
             msg = f"Nobody can be asked in the middle of the work: {NO_THREADS}."
@@ -325,7 +325,7 @@ class _RequestView:
     def __init__(self, request: PersonRequest) -> None:
         self.request, self.answer = request, Future[Answer]()
         self._parts = parts = Parts()
-        # By the name of the tool: another choice keeps what was typed
+        # By the name of the tool, so that choosing another one keeps what was typed
         self._forms: dict[str, SchemaForm] = {}
         self._tool = parts.chooser("Tool you call", [_TEXT_ONLY, *request.tool_names])
         self._tool.observe(lambda change: self._choose(change["new"]), "value")
@@ -369,9 +369,9 @@ class _RequestView:
 
 
 def _request_html(sent: SentRequest) -> Html:
-    """Return what a model would get, as far as it chooses by it: the messages and the tools."""
+    """Return the parts of a request that matter for an answer: the messages and the tools."""
     messages = "".join(_message_html(message) for message in sent.messages)
-    # A third of the window: at 160 % the fields below are in sight too
+    # A third of the window, so that at 160 % the fields below are still visible
     height = "max-height:min(22em, 33vh);overflow:auto"
     return Html(
         f'<div role="group" aria-label="What the model is sent"><div style="{REMARK}">You are the '
