@@ -1,4 +1,4 @@
-"""Panels, forms and explorers of a notebook: the only place that uses ipywidgets."""
+"""Panels, forms and explorers for a notebook: the only package that uses ipywidgets."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A bench: a list of tools to search and run. The server of the open tool is shown beside it."""
+"""A bench: a searchable list of tools, the open tool's panel, and beside it the tool's server."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -35,8 +35,8 @@ def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
             as an MCPClient.
 
     Raises:
-        ToolbenchError: If *tools* has no tool.
-        ToolNotFoundError: If there is no tool of a name.
+        ToolbenchError: If *tools* contains no tool.
+        ToolNotFoundError: If no tool has a given name.
 
     Examples:
         >>> from toolbench import bench, tool
@@ -75,7 +75,7 @@ def _tools(value: Any) -> list[AnyTool]:
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
     """Return *tools* as items of a list. If the tools have several sources, each source is a group.
 
-    If tools of one source have the same name, `names_apart` makes their labels different.
+    If tools of one source have the same name, `names_apart` gives them different labels.
     """
     by_source: dict[str, list[int]] = {}
     for number, tool in enumerate(tools):
@@ -98,10 +98,10 @@ def _heading(source: str) -> str:
 
 
 class Bench(LiveView):
-    """A list of tools to search, the panel of the open tool, and its server."""
+    """A searchable list of tools, the panel of the open tool, and its server."""
 
     def __init__(self, tools: Sequence[AnyTool]) -> None:
-        """List *tools* and open the first that is not destructive."""
+        """List *tools*, and open the first one that is not destructive."""
         self._parts = parts = Parts()
         self._lock = RLock()
         self.tools = list(tools)
@@ -165,11 +165,11 @@ class Bench(LiveView):
         return True
 
     def _show_state(self, key: str, state: str) -> None:
-        """Show in the list that a tool runs or waits for an answer, also while another one is open."""
+        """Show in the list that a tool is running or waiting, even if another tool is open."""
         self._list.show_state(key, state_words(state))
 
     def _server_of(self, tool: AnyTool) -> tuple[w.Widget, ...]:
-        """Return the view of the server that runs *tool*; empty if *tool* is not from a server."""
+        """Return the view of the server that runs *tool*; empty if no server runs it."""
         if tool.source == ToolDefinition.source:
             return ()
         if tool.source not in self._servers:
@@ -185,7 +185,7 @@ class Bench(LiveView):
         return (self._servers[tool.source].widget,)
 
     def _use(self, source: str, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
-        """Open the tool *name* of the server *source* with *arguments*, and run it if *is_run* is true.
+        """Open the tool *name* of the server *source* with *arguments*. If *is_run*, run it.
 
         Return False if the bench has no such tool.
         """
@@ -202,8 +202,8 @@ class Bench(LiveView):
         return False
 
     def _views(self) -> list[ToolPanel]:
-        # Not under the lock: `keep` calls this while it holds the lock of a panel, and `close` takes
-        # the locks of the panels while it holds this one
+        # Without the lock: `keep` calls this while it holds the lock of a panel, and `close` takes
+        # the locks of the panels while it holds this lock
         return list(self._panels.values())
 
     def _release(self) -> None:

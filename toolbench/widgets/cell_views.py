@@ -1,4 +1,4 @@
-"""The views of a cell's last value in a notebook: a panel, an explorer, a report."""
+"""The views that a notebook shows for a cell's last value: a panel, an explorer, a report."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ class CellViews:
     """Makes one IPython shell show toolbench's views."""
 
     def __init__(self, shell: Any) -> None:
-        """Prepare views for *shell*, but change nothing yet: see `load`."""
+        """Prepare views for *shell*. Nothing changes until `load` is called."""
         self._shell = shell
         self._displaced_text: Any = None
         # By name: `%load_ext` must not import these modules
@@ -35,7 +35,7 @@ class CellViews:
         }
 
     def load(self) -> None:
-        """Let the shell use these views from now on."""
+        """Make the shell use these views from now on."""
         for place, show in self._formats.items():
             self._formatter.for_type_by_name(*place, show)
         plain_view = self._plain_formatter.lookup_by_type(_KIND)
@@ -59,7 +59,7 @@ class CellViews:
         return self._shell.display_formatter.formatters["text/plain"]
 
     def _in_a_page(self, view_of: Callable[[Any], Any]) -> Callable[..., Any]:
-        """Return a formatter that shows `view_of(value)`, or the value itself if there are no widgets."""
+        """Return a formatter that shows `view_of(value)`, or *value* itself without widgets."""
 
         def show(value: Any, **options: Any) -> Any:
             if hasattr(self._shell, "kernel"):
@@ -70,7 +70,10 @@ class CellViews:
 
 
 def _print_class(print_as_before: Any, kind: type, printer: Any, cycle: Any) -> None:
-    """Print *kind* as before. If it is a tool class, and all that is shown, say how to make its tool."""
+    """Print *kind* as before.
+
+    If it is a tool class printed on its own, add how to make its tool.
+    """
     print_as_before(kind, printer, cycle)
     if len(printer.stack) == 1 and issubclass(kind, ToolDefinition):
         printer.text(f"\n{class_advice(kind)}")
@@ -83,7 +86,7 @@ def _panel(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 def _conversation(conversation: Any) -> Any:
-    """Return the panel of a conversation; one without an agent is shown as it is."""
+    """Return the panel of a conversation, or the conversation itself if it has no agent."""
     if conversation.agent is None:
         return conversation
     from toolbench.widgets.transcript.conversation_panel import (  # noqa: PLC0415 - as above
@@ -94,28 +97,28 @@ def _conversation(conversation: Any) -> Any:
 
 
 def _report(report: Any) -> Any:
-    """Return the report of an evaluation in which a click on a failure opens its panel."""
+    """Return the panel of an evaluation's report, in which a click on a failure opens it."""
     from toolbench.widgets.report_panel import ReportPanel  # noqa: PLC0415 - as above
 
     return ReportPanel(report)
 
 
 def _sweep(report: Any) -> Any:
-    """Return the report of a sweep in which a click on a row opens the panel of its call."""
+    """Return the panel of a sweep's report, in which a click on a row opens its call."""
     from toolbench.widgets.report_panel import SweepPanel  # noqa: PLC0415 - as above
 
     return SweepPanel(report)
 
 
 def _checks(report: Any) -> Any:
-    """Return the report of checks in which a click on a row opens the panel of its call."""
+    """Return the panel of a report of checks, in which a click on a row opens its call."""
     from toolbench.widgets.report_panel import CheckPanel  # noqa: PLC0415 - as above
 
     return CheckPanel(report)
 
 
 def _history(runs: Any) -> Any:
-    """Return the list of all runs. A history that is not this session's is shown as it is."""
+    """Return the list of all runs, or *runs* itself if it is not the history of this session."""
     from toolbench.runs.history import ListedRuns, history  # noqa: PLC0415 - as above
 
     if runs is not history():
@@ -124,21 +127,21 @@ def _history(runs: Any) -> Any:
 
 
 def _runs(listed: Any) -> Any:
-    """Return the list of runs in which a run opens, runs again and is compared."""
+    """Return the list of runs, in which the user can open, repeat and compare runs."""
     from toolbench.widgets.history_panel import HistoryPanel  # noqa: PLC0415 - as above
 
     return HistoryPanel(listed)
 
 
 def _timeline(timeline: Any) -> Any:
-    """Return the timeline in which a click on a span opens the run or the message."""
+    """Return the timeline, in which a click on a span opens its run or message."""
     from toolbench.widgets.timeline import TimelineView  # noqa: PLC0415 - as above
 
     return TimelineView(timeline)
 
 
 def _served(served: Any) -> Any:
-    """Return a panel with the calls that agents make of served tools, while they are served."""
+    """Return a panel of the calls that agents make, or *served* itself if it is closed."""
     if served.is_closed:
         return served
     from toolbench.widgets.served_panel import ServedPanel  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""The card of an exported package in a live page: with a button that runs its tests."""
+"""The card of an exported package in a live page, with a button that runs the package's tests."""
 
 import os
 import signal
@@ -26,17 +26,17 @@ from toolbench.widgets.kit.parts import PANEL, Parts, put, show_if
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import LiveView
 
-# Lines of the tests that wait for the next tick
+# The most lines of the tests' output that wait for the next tick
 _WAITING = 2_000
 
 
 class ExportCard(LiveView):
-    """What was exported, and a button that runs its tests in a process of their own."""
+    """The description of an exported package, with a button that runs its tests in a process."""
 
     def __init__(self, package: PackageFolder, text: str = "") -> None:
-        """Show *package*; *text* is the card without HTML, by default what *package* says of itself."""
+        """Show *package*. *text* is the card as plain text, by default that of *package*."""
         self._package = package
-        # `%cd` may lead elsewhere
+        # Absolute, because `%cd` may change the folder
         self._folder = Path(package).absolute()
         self._text = text
         self._process: subprocess.Popen[str] | None = None
@@ -50,7 +50,7 @@ class ExportCard(LiveView):
         self._state, self._output = parts.html(), Feed(parts, nothing="")
         show_if(self._cancel, is_shown=False)
         children = [parts.html(PANEL), parts.html(package_html(package))]
-        # Its tests run where it is installed; a page has no processes
+        # Such a package's tests run where it is installed, and a page has no processes
         if not package.openhands and sys.platform != "emscripten":
             children.append(parts.row(self._start, self._cancel, self._state))
             children.append(self._output.widget)
@@ -69,7 +69,8 @@ class ExportCard(LiveView):
             return
         self._is_cancelled = False
         self._output.restart([])
-        # They look for secrets in the environment only; this session may have them from elsewhere
+        # The tests look for secrets in the environment only; this session may have them from
+        # elsewhere
         found = {name: secret_store.find(name) for name in self._package.variables}
         values = {name: one.value for name, one in found.items() if one is not None}
         self._process = process = subprocess.Popen(
@@ -82,7 +83,7 @@ class ExportCard(LiveView):
             text=True,
             encoding="utf-8",
             errors="replace",
-            # An interrupt of a cell is not for the tests
+            # So that an interrupt of a cell does not reach the tests
             start_new_session=True,
         )
         process_guard.add(process.pid)
@@ -92,7 +93,7 @@ class ExportCard(LiveView):
         ticker.watch(self._tick)
 
     def _read(self, process: "subprocess.Popen[str]", redactor: Redactor) -> None:
-        """Take the lines of *process* until its end; *redactor* hides secrets in them."""
+        """Collect the output lines of *process* until it ends. *redactor* hides secrets in them."""
         assert process.stdout is not None  # noqa: S101 - `Popen` got PIPE
         with process.stdout as written:
             for line in written:
@@ -102,7 +103,7 @@ class ExportCard(LiveView):
         ticker.look_now()
 
     def _tick(self) -> bool:
-        """Show the new lines. Return whether more may come."""
+        """Show the new lines. Return whether more lines may come."""
         with self._lock:
             process = self._process
             if process is None:
@@ -132,7 +133,7 @@ class ExportCard(LiveView):
         put(self._state, Html(f'<span role="status">{html}</span>'))
 
     def _cancel_tests(self) -> None:
-        """End the tests and all that they started."""
+        """Kill the tests and all processes that they have started."""
         process = self._process
         if process is None or process.returncode is not None:
             return

@@ -18,7 +18,7 @@ class HistoryPanel(LiveView):
     """The runs of all tools. *Load* and *Run again* open the panel of a run's tool below the list."""
 
     def __init__(self, listed: ListedRuns) -> None:
-        """Show the history, with the words of *listed* in the filter."""
+        """Show the history. The filter has the words of *listed*."""
         self._listed = listed
         self._panel: ToolPanel | None = None
         lock, parts = RLock(), Parts()
@@ -39,7 +39,7 @@ class HistoryPanel(LiveView):
         self.runs.refresh()
 
     def _show_runs(self) -> bool:
-        """Update the list. Return False, which ends a watch of the ticker."""
+        """Update the list. Return False, so that the ticker stops calling this method."""
         if self.comm is not None:
             self.runs.follow()
         return False
@@ -57,7 +57,10 @@ class HistoryPanel(LiveView):
             panel.run_again(record)
 
     def _panel_of(self, record: RunRecord) -> ToolPanel | None:
-        """Return the panel for *record*: the one that is open, if it is that of the tool; None if none can be."""
+        """Return a panel of the tool of *record*, reusing the open panel if it has the same tool.
+
+        Return None if the tool is not found, or if the open panel is busy.
+        """
         try:
             tool = record.find_tool()
         except ToolbenchError as error:

@@ -1,9 +1,9 @@
-"""A view that belongs to the cell that shows it: shown, busy, saved with the notebook, closed once.
+"""Views that belong to the cell that shows them, and are saved and closed with its output.
 
-When a cell runs again, the page removes the old output of the cell, and `shown_views` closes the views
-that were in it. JupyterLab and Notebook do not save a widget's state: when a notebook is opened again,
-an error is in the place of a widget. So the cell of a view gets another output before the widget, with
-the view and its later runs as HTML. This HTML is hidden while the page draws the widget.
+When a cell runs again, the page removes the old output of the cell, and `shown_views` closes the
+views in it. JupyterLab and Notebook do not save the state of widgets, so a reopened notebook shows
+an error in place of a widget. Therefore the cell of a view gets another output before the widget,
+with the view and its later runs as HTML. This HTML is hidden while the page draws the widget.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,12 +20,12 @@ from toolbench.runs.kernel import running_shell
 from toolbench.runs.record import RunRecord
 from toolbench.widgets.kit.parts import Parts
 
-# Earlier views that are remembered, of all cells
+# The number of earlier views, of all cells, that are remembered
 _EARLIER = 20
 
 _OUTPUT = ":is(.jp-OutputArea-child, .output_area)"
 _WIDGET = ":is(.jupyter-widgets, .jupyter-widgets-view)"
-# Otherwise the view has only a text or a script
+# Otherwise the view has only text or a script
 _DRAWN = f"{_WIDGET} > :not(script)"
 _STYLE = Html(f"""<style>
 {_OUTPUT}:has(+ {_OUTPUT} {_WIDGET}):not(:has(+ {_OUTPUT} {_DRAWN})) .toolbench-still {{ display: block; }}
@@ -38,16 +38,18 @@ _CELL_OF_PAGE = {"msg_type": "execute_request"}
 
 
 class LiveView(w.VBox):
-    """A widget that a cell shows. It is saved with the notebook, and closed when the cell has run again.
+    """A widget that a cell shows.
 
-    A subclass gives a mime bundle in `_static`. It may say more:
+    It is saved with the notebook, and closed when the cell runs again.
 
-    - `_views`: the smaller views in it, which are busy and close with it.
-    - `_records`: the runs that `_static` shows already.
-    - `still`: the HTML beside which later runs are saved, if this is not that of `_static`.
-    - `_release`: what stops before the view closes.
-    - `resume(earlier)`: go on where *earlier* was, which may be closed: what the cell showed before.
-      Return whether it did.
+    A subclass returns a mime bundle in `_static`. It may also define:
+
+    - `_views`: The views inside this view. It is busy while one of them is, and closes them.
+    - `_records`: The runs that `_static` already shows.
+    - `still`: The HTML to save together with later runs, if it is not that of `_static`.
+    - `_release`: Stops activities before the view closes.
+    - `resume(earlier)`: Continues the state of *earlier*, a view that the cell showed before and
+      that may be closed. It returns whether it did.
     """
 
     def __init__(
@@ -58,14 +60,14 @@ class LiveView(w.VBox):
         *classes: str,
         use: str = "",
     ) -> None:
-        """Show *children* below each other; *classes* are more CSS classes.
+        """Show *children* one below the other.
 
         Args:
             parts: The factory of the widgets in the view.
             lock: A reentrant lock that is held while the view closes.
             children: The widgets in the view.
-            *classes: CSS classes besides that of every box of ours.
-            use: What a person can use again after the cell has run, such as "the form".
+            *classes: Additional CSS classes.
+            use: What the user can use again after running the cell, such as "the form".
         """
         self._parts, self._lock = parts, lock
         self._made_in = shown_views.cell
@@ -73,7 +75,7 @@ class LiveView(w.VBox):
         super().__init__(children, _dom_classes=("toolbench-box", *classes))
 
     def _static(self) -> dict[str, Any]:
-        """Return the mime bundle of the view as text and HTML that needs no kernel."""
+        """Return the mime bundle of the view as text and HTML that works without a kernel."""
         raise NotImplementedError
 
     @property
@@ -82,20 +84,20 @@ class LiveView(w.VBox):
         return Html(self._static()["text/html"])
 
     def _views(self) -> Iterable[Any]:
-        """Return the smaller views in this one, which have `is_busy` and `close`."""
+        """Return the views inside this one, which have `is_busy` and `close`."""
         return ()
 
     @property
     def _records(self) -> list[RunRecord]:
-        """The runs that the HTML of `_static` shows already."""
+        """The runs that the HTML of `_static` already shows."""
         return []
 
     def _release(self) -> None:
-        """Stop what the view listens to and runs; its smaller views and its parts close after this."""
+        """Stop listeners and runs of the view. After this, its inner views and parts are closed."""
 
     @property
     def is_busy(self) -> bool:
-        """Whether something runs in the view, so that it must not be closed now."""
+        """Whether something is running in the view, so that it must not be closed now."""
         return any(view.is_busy for view in self._views())
 
     def keep(self) -> None:
@@ -107,8 +109,8 @@ class LiveView(w.VBox):
         self._saved_output.renew(self.still)
 
     def close(self) -> None:
-        """Close the view and all its widgets; what runs in it is cancelled."""
-        # It may be closed already; the garbage collector calls this too
+        """Close the view and all its widgets, and cancel what is running in it."""
+        # The view may already be closed; the garbage collector calls this too
         if self.comm is not None:
             self._release()
             with self._lock:
@@ -120,7 +122,7 @@ class LiveView(w.VBox):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         shown_views.add(self, self._made_in)
-        # First: one that ends meanwhile is rather saved twice than not at all
+        # First, because a run that ends meanwhile should be saved twice rather than not at all
         records = self._records
         static = self._static()
         if "text/html" in static:
@@ -129,15 +131,15 @@ class LiveView(w.VBox):
 
 
 class ShownViews:
-    """Remembers which cells made and showed each view, and closes a view when all of these ran again.
+    """Remembers which cells made or showed each view, and closes a view when all of them ran again.
 
     When a cell runs again, the page removes the old output of the cell. Without this class, the
-    widgets of its views would stay in the kernel and in the page. A view that the cell shows once
-    more stays open, and so does one that another cell made or shows.
+    widgets in that output would stay in the kernel and in the page. A view stays open if the cell
+    shows it again, or if another cell made or shows it.
     """
 
     def __init__(self) -> None:
-        """Remember no views yet."""
+        """Start without views."""
         self.cell: str | None = None
         """The cell that runs, by the id that the front end gave it; None if there is no such cell."""
         self.announcement: CellOutput | None = None
@@ -147,7 +149,7 @@ class ShownViews:
         """What earlier runs of cells showed, with the cells. A run that fails leaves it to the next."""
 
     def begin(self, cell: str | None) -> None:
-        """Let *cell* begin: what its earlier run made and showed does not count any more.
+        """Record that *cell* begins, so that views of its earlier run no longer belong to it.
 
         Args:
             cell: The id that the front end gives the cell; None if the cell has no id.
@@ -161,13 +163,13 @@ class ShownViews:
             self._earlier = [*self._earlier, *earlier][-_EARLIER:]
 
     def add(self, view: Any, made_in: str | None) -> None:
-        """Remember that the cell that runs shows *view*.
+        """Record that the running cell shows *view*.
 
         Args:
-            view: An object with `is_busy` and `close`. If it has `resume`, this gets the views that
-                an earlier run of the cell showed, until it returns True for one: there *view* goes on.
-            made_in: The cell that made the view: what `cell` was then. A view that no cell made
-                is never closed here.
+            view: An object with `is_busy` and `close`. If it has `resume`, this method is called
+                with each view of the cell's earlier runs, until it returns True.
+            made_in: The value of `cell` when the view was made. A view that no cell made is never
+                closed here.
         """
         if self.cell is None:
             return
@@ -183,9 +185,10 @@ class ShownViews:
                 return
 
     def end(self) -> None:
-        """Let the cell end: close the views that no cell has. A busy one waits for a later cell.
+        """Record that the cell ends, and close the views that belong to no cell.
 
-        If the cell has shown a view, nothing goes on any more where its earlier views were.
+        A busy view is closed at the end of a later cell. If the cell has shown a view, its earlier
+        views are forgotten and can no longer be resumed.
         """
         if any(self.cell in cells for cells in self._cells.values()):
             self._earlier = [entry for entry in self._earlier if entry[0] != self.cell]
@@ -198,21 +201,21 @@ class ShownViews:
             _forget_output(view)
 
     def withdraw(self) -> None:
-        """Empty the output of the announcement, if no view has taken its place."""
+        """Clear the output of the announcement, unless a view has replaced it."""
         announcement, self.announcement = self.announcement, None
         if announcement is not None:
             announcement.replace({"text/plain": ""})
 
 
 def _forget_output(view: Any) -> None:
-    """Take *view*, which is closed, from IPython's `Out`: that would keep all its widgets in memory."""
+    """Remove the closed *view* from IPython's `Out`, which would keep its widgets in memory."""
     shell = running_shell()
     if shell is None:
         return
     outputs = shell.user_ns.get("_oh", {})
     for number in [number for number, value in outputs.items() if value is view]:
         del outputs[number]
-        # `push` puts a hidden name into both
+        # `push` adds a hidden name to both
         for names in (shell.user_ns, shell.user_ns_hidden):
             names.pop(f"_{number}", None)
 
@@ -222,25 +225,25 @@ shown_views = ShownViews()
 
 
 class CellOutput:
-    """An output of the cell that runs. Any thread may replace it, also when the cell has ended."""
+    """An output of the running cell. Any thread may replace it, even after the cell has ended."""
 
     def __init__(self, publisher: Any) -> None:
-        """Show nothing yet; *publisher* is the display publisher of the shell."""
+        """Show nothing yet. *publisher* is the display publisher of the shell."""
         self._publisher = publisher
         self._cell = dict(getattr(publisher, "parent_header", _CELL_OF_PAGE))
         self._transient = {"display_id": f"toolbench-{uuid4().hex}"}
 
     def show(self, data: Mapping[str, Any]) -> None:
-        """Put the output, the mime bundle *data*, into the cell."""
+        """Add the output, the mime bundle *data*, to the cell."""
         self._publisher.publish(data, transient=self._transient)
 
     def replace(self, data: Mapping[str, Any]) -> None:
-        """Show the mime bundle *data* in place of what the output has."""
-        # Without it, as in JupyterLite, the page finds the output by its id alone
+        """Replace the contents of the output with the mime bundle *data*."""
+        # Without a socket, as in JupyterLite, the page finds the output by its id alone
         if not hasattr(self._publisher, "pub_socket"):
             self._publisher.publish(data, transient=self._transient, update=True)
             return
-        # Like publish(), which would name the cell of this thread, or the one that runs now
+        # Like publish(), which would name the cell of this thread, or the running one
         self._publisher.session.send(
             self._publisher.pub_socket,
             "update_display_data",
@@ -252,11 +255,11 @@ class CellOutput:
 
 @contextmanager
 def announced(text: str) -> Iterator[None]:
-    """Show *text* in the cell that runs: a sign of life, until the view that is made then takes its place."""
+    """Show *text* in the running cell until the view that the `with` block makes replaces it."""
     publisher = _publisher()
-    # A notebook that runs without a page gets no more outputs
+    # A notebook that runs without a page gets no additional outputs
     if publisher is not None and can_ask_in_cell():
-        # An earlier line of the cell may have shown one, and no view
+        # An earlier line of the cell may have shown an announcement but no view
         shown_views.withdraw()
         shown_views.announcement = output = CellOutput(publisher)
         html = f'<div style="{TEXT_FONT};{REMARK}" role="status">{escape(text)}</div>'
@@ -269,14 +272,14 @@ def announced(text: str) -> Iterator[None]:
 
 
 class SavedOutput:
-    """The output with the HTML of one panel, in the cell that shows the panel."""
+    """The output that contains one panel as HTML, in the cell that shows the panel."""
 
     def __init__(self, use: str = "") -> None:
-        """Make no output yet; `show` does.
+        """Prepare the output, which `show` makes.
 
         Args:
-            use: What a person can use again after the cell has run, such as "the form". A line
-                below the HTML of the panel says so; without *use* there is no such line.
+            use: What the user can use again after running the cell, such as "the form". A line
+                below the panel's HTML says so. If empty, there is no such line.
         """
         self._use = use
         # None if no page was open when the panel was shown: a notebook that runs without a page
@@ -286,7 +289,7 @@ class SavedOutput:
         self._views: dict[tuple[str, int], tuple[str, str]] = {}
 
     def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
-        """Put the output into the cell that runs, before the panel.
+        """Add the output to the running cell, before the panel.
 
         Args:
             still: The panel as HTML.
@@ -309,26 +312,27 @@ class SavedOutput:
             output.replace(self._content(still, ()))
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Show the HTML *still* in the output, and below it those of *records* that `show` did not get.
+        """Show the HTML *still* in the output, and below it the *records* that `show` did not get.
 
-        Any thread may call this. A record is rendered once. Nothing happens if there are no new records.
+        Any thread may call this. Each record is rendered only once. Without new records, nothing
+        happens.
         """
         news = [record for record in records if record.key not in self._last_keys]
         if self._output is None or not news:
             return
-        # Another thread may replace them meanwhile
+        # Another thread may replace the views meanwhile
         views = self._views
         views = {r.key: views.get(r.key) or (r.to_html(), r.to_text()) for r in news}
         self._views = views
         self._output.replace(self._content(still, list(views.values())))
 
     def renew(self, still: str) -> None:
-        """Replace the output by the HTML *still*."""
+        """Replace the output with the HTML *still*."""
         if self._output is not None:
             self._output.replace(self._content(still, ()))
 
     def _content(self, still: str, views: Sequence[tuple[str, str]]) -> dict[str, str]:
-        """Return the mime bundle of the output; *views* has each run as HTML and as text."""
+        """Return the mime bundle of the output. *views* has each run as HTML and as text."""
         ran = "".join(f'<div style="margin-top:8px">{html}</div>' for html, _ in views)
         text = "\n\n".join(text for _, text in views)
         html = (
@@ -341,7 +345,7 @@ class SavedOutput:
 
 
 def _hint(use: str) -> str:
-    """Return a line that says how a person comes to *use*; empty if there is nothing to use."""
+    """Return a line that says how to use *use* again; empty if *use* is empty."""
     if not use:
         return ""
     style = f"{TEXT_FONT};{REMARK}"

@@ -1,4 +1,4 @@
-"""The form to connect a server of a registry: what it needs, then what will run, then a yes."""
+"""The form to connect a server of a registry: required values, a preview, and approval."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -27,7 +27,7 @@ _REFUSED = "Nothing was connected: you declined."
 
 
 class RegistryForm(LiveView):
-    """What to fill in for a server of a registry. What will run is shown, and runs after a yes only.
+    """The form for a server of a registry. It shows what will run, and runs it only after approval.
 
     Attributes:
         form: The form; None once the server is connected.
@@ -39,10 +39,10 @@ class RegistryForm(LiveView):
         """Show the form of the first of *ways*. If there is nothing to fill in, ask at once.
 
         Args:
-            name: What the server will be called here.
+            name: The name that the server will have here.
             server: The server in the registry.
-            ways: The ways to reach or start it, by their labels.
-            connect: Connects it; called in a thread, after the yes.
+            ways: The ways to reach or start the server, by label.
+            connect: Connects the server. It is called in a thread, after approval.
         """
         self._name, self._server, self._ways, self._connect = name, server, ways, connect
         self._head = _head_html(server)
@@ -58,7 +58,7 @@ class RegistryForm(LiveView):
         self._box = QuestionBox(parts)
         self._state = parts.html()
         show_if(self._chooser, is_shown=len(ways) > 1)
-        # They go away once the server is connected
+        # The inputs are removed once the server is connected
         self._inputs = parts.column(self._chooser, self._place, parts.row(self._next))
         self.form: SchemaForm | None = None
         self._choose()
@@ -75,7 +75,7 @@ class RegistryForm(LiveView):
             self._show()
 
     def _put_form(self, form: SchemaForm | None) -> None:
-        """Show *form* in the place of the one before, whose values are gone then."""
+        """Show *form* in place of the previous form, whose values are lost."""
         before, self.form = self.form, form
         self._place.children = []
         if form is not None:
@@ -84,7 +84,7 @@ class RegistryForm(LiveView):
             before.close()
 
     def _show(self) -> None:
-        """Show what will run with the values of the form, and ask."""
+        """Show what will run with the values of the form, and ask for approval."""
         form = self.form
         if form is None or self._is_connecting:
             return
@@ -104,7 +104,7 @@ class RegistryForm(LiveView):
         self._asked.add_done_callback(partial(self._answered, question, entry))
 
     def _forget_question(self) -> None:
-        """Take the open question back: what is in the form now is another thing."""
+        """Withdraw the open question, because the form now describes something else."""
         settle(self._asked, Answer("cancel"))
         put(self._state, Html(""))
 
@@ -118,7 +118,7 @@ class RegistryForm(LiveView):
             put(self._state, notice(_REFUSED, "neutral"))
 
     def _connected(self, result: Any) -> None:
-        """Show what came of connecting. The form goes away, if it is connected."""
+        """Show the outcome. If the server is connected, remove the form."""
         self._set_connecting(is_connecting=False)
         if isinstance(result, Failure):
             self._outcome = notice(result.text, "danger")

@@ -1,4 +1,4 @@
-"""The live reports of evaluations, sweeps and checks: their calls open into the panels of their tools."""
+"""The live reports of evaluations, sweeps and checks, whose calls open in their tools' panels."""
 
 from collections.abc import Mapping, Sequence
 from threading import RLock
@@ -31,15 +31,15 @@ from toolbench.widgets.kit.parts import PANEL, Parts, on_pick, put, show_if
 from toolbench.widgets.live_view import LiveView
 from toolbench.widgets.panel.panel import ToolPanel
 
-# Calls of one answer that have a panel
+# The most calls of one answer that get a panel
 _MOST = 10
 
 
 class OpenedTrial:
-    """The transcript of one trial: a model's answer to a case. Each call has a panel to run it again."""
+    """The transcript of one trial, a model's answer to a case. Each call can be run in a panel."""
 
     def __init__(self, trial: Trial, report: EvalReport) -> None:
-        """Open *trial* of *report*; a call runs only after a user starts it."""
+        """Open *trial* of *report*. Its calls run only when the user starts them."""
         self.trial = trial
         self._parts = parts = Parts()
         self._panels: list[ToolPanel] = []
@@ -50,7 +50,7 @@ class OpenedTrial:
         self.widget = parts.column(*children)
 
     def _call(self, number: int, call: Json, report: EvalReport) -> list[Any]:
-        """Return the widgets of *call*: a head, and a panel if its tool exists."""
+        """Return the widgets of *call*: a heading, and a panel if the tool exists."""
         tool = report.tools.get(call["name"])
         head = (
             f'<div role="heading" aria-level="4">Called: <code>{short(call["name"])}</code></div>'
@@ -69,18 +69,18 @@ class OpenedTrial:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call runs in one of the panels."""
+        """Whether a call is running in one of the panels."""
         return any(panel.is_busy for panel in self._panels)
 
     def close(self) -> None:
-        """Close all widgets; runs are cancelled."""
+        """Close all widgets, and cancel the runs."""
         for panel in self._panels:
             panel.close()
         self._parts.close()
 
 
 def _opened(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> tuple[Html, ToolPanel]:
-    """Return the panel of *tool*, filled in, and a notice about secrets that it lacks, or no HTML."""
+    """Return the panel of *tool*, filled in, and a notice about secrets that are missing."""
     lost = [name for name, value in arguments.items() if is_lost(value)]
     note = Html("")
     if lost:
@@ -106,13 +106,15 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
 
 
 class RowsPanel(LiveView):
-    """A report of which one row at a time is open below it: a click on another row closes that.
+    """A report with one open row at a time, shown below it.
 
-    A subclass says in `show_row` what opens.
+    A click on another row closes the first.
+
+    A subclass defines in `show_row` what a row opens.
     """
 
     def __init__(self, report: Any, overview: Html) -> None:
-        """Show *overview*, the rows of *report*; none is open."""
+        """Show *overview*, the rows of *report*. No row is open."""
         self.report = report
         """The report."""
         self._lock = RLock()
@@ -125,11 +127,14 @@ class RowsPanel(LiveView):
         super().__init__(parts, self._lock, children, "toolbench-panel")
 
     def show_row(self, place: int) -> None:
-        """Open the row at *place* of the report, in place of the one before."""
+        """Open the row at *place* of the report, and close the previous one."""
         raise NotImplementedError
 
     def _open(self, views: Sequence[Any], *widgets: Any) -> None:
-        """Show *widgets*, with the smaller *views*, in place of those before, which close."""
+        """Show *widgets*, and close the previous views.
+
+        *views* are the views among the new widgets.
+        """
         with self._lock:
             old, self._opened = self._opened, views
             self._place.children = widgets
@@ -149,12 +154,12 @@ class RowsPanel(LiveView):
 
 
 class ReportPanel(RowsPanel):
-    """The report of an evaluation. A click on the row of an answer opens it below."""
+    """The report of an evaluation. A click on a row opens its answer below the report."""
 
     report: EvalReport
 
     def __init__(self, report: EvalReport) -> None:
-        """Show *report*; the first failure is open."""
+        """Show *report*, with the first failure open."""
         key = live_results.keep_report(report, shown_answers)
         super().__init__(report, overview_html(report, key))
         if report.failures:
@@ -182,12 +187,15 @@ class ReportPanel(RowsPanel):
 
 
 class SweepPanel(RowsPanel):
-    """The report of a sweep. A click on a row opens the tool's panel below, filled with that call."""
+    """The report of a sweep.
+
+    A click on a row opens the tool's panel below, filled with the call.
+    """
 
     report: SweepReport
 
     def __init__(self, report: SweepReport) -> None:
-        """Show *report*; no call is open."""
+        """Show *report*, with no call open."""
         key = live_results.keep_report(report, shown_rows)
         super().__init__(report, sweep_html(report, key=key))
         self._head = self._parts.html()
@@ -201,13 +209,13 @@ class SweepPanel(RowsPanel):
 
 
 class CheckPanel(RowsPanel):
-    """The report of checks. A click on a row opens the check below, where a new result can be accepted."""
+    """The report of checks. A click on a row opens its check, whose new result can be accepted."""
 
     report: CheckReport
     """The report; another one after a result was accepted."""
 
     def __init__(self, report: CheckReport) -> None:
-        """Show *report*; the first failure is open."""
+        """Show *report*, with the first failure open."""
         super().__init__(report, _checks_overview(report))
         self._head, self._row = self._parts.html(), 0
         tip = "Write this result into the file: the check expects it from now on"
@@ -230,9 +238,9 @@ class CheckPanel(RowsPanel):
         show_if(self._accept, is_shown=result.has_new_result and self.report.file is not None)
 
     def accept(self) -> None:
-        """Write the result of the open check into the file; say below it why if that fails."""
+        """Write the open check's result to the file, or show why this failed."""
         with self._lock:
-            # The second click of two
+            # The second click of a double click
             if not self.report[self._row].has_new_result:
                 return
             try:
@@ -250,7 +258,7 @@ def _checks_overview(report: CheckReport) -> Html:
 
 
 def _check_html(result: CheckResult) -> Html:
-    """Return the name and the state of a check, how its result differs, and the result."""
+    """Return the name and state of a check, the differences of its result, and the result."""
     tone: Tone = "warning"
     if result.passed:
         tone = "success"

@@ -1,6 +1,6 @@
-"""What a resource holds, and the resources to which a result has links: a button for each link.
+"""The contents of a resource, and a button for each resource to which a result links.
 
-A resource is read only after a click. The texts of a link and of a resource may be hostile.
+A resource is read only after a click. The texts of links and resources may be hostile.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ MOST_LINKS = 20
 def contents_html(observation: MCPResourceObservation, redactor: Redactor = NO_SECRETS) -> Html:
     """Return the contents of *observation* as safe HTML. An app is shown as a preview.
 
-    The secrets of the observation and the secrets that *redactor* knows are hidden.
+    The secrets of the observation and those that *redactor* knows are hidden.
     """
     return Html(redactor.html(redactor_of(observation).html(_contents_html(observation))))
 
@@ -69,7 +69,7 @@ class _Link(NamedTuple):
 
 
 class LinkedResources:
-    """A button for each link in the latest result, and the contents of the resource that was read."""
+    """A button for each link in the latest result, and the contents of the last resource read."""
 
     def __init__(self, parts: Parts, lock: AbstractContextManager[Any]) -> None:
         """Make an empty view. Its callbacks run while *lock* is held."""
@@ -91,8 +91,8 @@ class LinkedResources:
     ) -> None:
         """Show a button for each link in *observation*, a result from *session*.
 
-        If *session* is None, show no buttons. *redactor* hides the secrets of the call
-        in the names of the links.
+        If *session* is None, show no buttons. *redactor* hides the call's secrets in the names of
+        the links.
         """
         self.clear()
         self._redactor = redactor
@@ -119,7 +119,7 @@ class LinkedResources:
         self._buttons.append(button)
 
     def clear(self) -> None:
-        """Remove the links and the contents. Ignore the result of a read that still runs."""
+        """Remove the links and the contents. Ignore the result of a read that is still running."""
         self.leave()
         self._row.children = ()
         self._parts.drop(self._buttons)
@@ -128,7 +128,7 @@ class LinkedResources:
         put(self._contents, Html(""))
 
     def leave(self) -> None:
-        """Ignore the result of a read that still runs, and cancel the server's open question."""
+        """Ignore the result of a read that is still running, and cancel its open question."""
         self._reading.forget()
 
     def _show(self, result: MCPResourceObservation | Failure) -> None:
@@ -149,7 +149,7 @@ def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
 
 
 def _links_in(observation: MCPObservation) -> Iterator[_Link]:
-    """Yield the links in *observation*, except links that are only for a model."""
+    """Yield the links in *observation*, except those that are only for a model."""
     for block in observation.blocks:
         uri = block.get("uri")
         is_link = block.get("type") == "resource_link" and is_for(block, "user")

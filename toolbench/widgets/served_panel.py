@@ -1,7 +1,7 @@
 """The panel of a server of tools: how an agent connects, and each call that arrives.
 
-A call that waits for the user, or runs for long, has buttons: to allow it, to answer by hand, to
-stop it. Every call has a line, which opens.
+A call that waits for the user, or runs for a while, has buttons to allow it, to answer it by hand
+or to stop it. Every call has a line that can be opened.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ _SOON = 0.5
 _SAVE_EVERY = 2.0
 # Pieces of 100 lines each, so 1,000 calls: the server keeps no more
 _PIECES = 10
-# Characters of the call above its buttons
+# Characters of a call that are shown above its buttons
 _BRIEF = 200
 # The last lines that the tool of a running call printed, and their characters
 _LINES = 8
@@ -62,7 +62,7 @@ _LIMIT = 20_000
 
 
 class ServedPanel(LiveView):
-    """The live view of a server of tools: the calls that wait for the user, and a line for every call.
+    """The live view of a server of tools: calls that wait for the user, and a line per call.
 
     Any thread may call the callbacks of the panel and report changes of calls.
     """
@@ -72,11 +72,11 @@ class ServedPanel(LiveView):
 
         Args:
             served: The server.
-            variables: The variables that keep results. By default, the variables of the notebook.
+            variables: The variables that get results. By default, those of the notebook.
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()
-        # A second lock: threads that call `_note_change` may hold locks
+        # A separate lock, because threads that call `_note_change` may hold other locks
         self._news_lock = Lock()
         self._parts = parts = Parts()
         self._is_saved, self._save_at = True, 0.0
@@ -127,7 +127,7 @@ class ServedPanel(LiveView):
     def _note_change(self, call: ServedCall | None) -> None:
         """Remember that *call* has changed. If *call* is None, the server has changed.
 
-        The next tick shows the change, so the thread that calls this need not wait.
+        The next tick shows the change, so the calling thread does not wait.
         """
         if call is not None:
             with self._news_lock:
@@ -135,7 +135,7 @@ class ServedPanel(LiveView):
         ticker.watch(self._tick)
 
     def _tick(self) -> bool:
-        """Show the changes; return True if the ticker must call this again."""
+        """Show the changes. Return whether the ticker must call this again."""
         if self.comm is None:
             return False
         self.refresh()
@@ -143,16 +143,16 @@ class ServedPanel(LiveView):
         return bool(self._unfinished or not self._is_saved)
 
     def refresh(self) -> None:
-        """Show the present state; only changes are sent to the page."""
+        """Show the current state. Only changes are sent to the page."""
         with self._news_lock:
             news, self._news = self._news, {}
         with self._lock:
-            # The panel was closed after the ticker called this
+            # The panel may have been closed after the ticker called this
             if self._is_closed:
                 return
             known = self._unfinished | news
             self._unfinished = {id_: call for id_, call in known.items() if not call.is_over}
-            # Those that ended too: perhaps no notification of it arrives
+            # Include calls that have ended, for which no notification may arrive
             changed = news.keys() | (known.keys() - self._unfinished.keys())
             self._is_saved = self._is_saved and not changed
             self._lines.add(known[id_] for id_ in sorted(changed))
@@ -174,9 +174,9 @@ class ServedPanel(LiveView):
             put(self._clients, Html(""))
 
     def _show_live(self) -> None:
-        """Show the calls that wait for the user, and the calls that run for long.
+        """Show the calls that wait for the user, and those that have been running for a while.
 
-        If there are too many calls, the calls that wait are preferred.
+        If there are too many, waiting calls come first.
         """
         waiting, running = list[ServedCall](), list[ServedCall]()
         for call in self._unfinished.values():
@@ -206,7 +206,7 @@ class ServedPanel(LiveView):
         put(self._more, more)
 
     def _show_count(self, waiting: int) -> None:
-        """Show how many calls wait for the user. Screen readers announce this number."""
+        """Show how many calls wait for the user. Screen readers announce the number."""
         text = ""
         if waiting == 1:
             text = "1 call waits for you"
@@ -225,7 +225,7 @@ class ServedPanel(LiveView):
     # --- the call that is open ------------------------------------------------------------
 
     def _open(self) -> None:
-        """Open the call whose number was typed; without a number, close the open call."""
+        """Open the call whose number was typed. Without a number, close the open call."""
         number = self._lines.number.value.strip().lstrip("#")
         calls = {str(call.id): call for call in self._served.calls}
         with self._lock:
@@ -265,7 +265,7 @@ _lines: WeakKeyDictionary[ServedCall, Line] = WeakKeyDictionary()
 
 
 def _line_of(call: ServedCall) -> Line:
-    """Return the line of *call*. The line of an ended call is made only once."""
+    """Return the line of *call*. For an ended call, the line is made only once."""
     return written_once(_lines, call, _new_line)
 
 
@@ -288,9 +288,9 @@ class ArrivedCall:
     """The details of one call, with buttons to open the call in a panel and to close this view."""
 
     def __init__(self, call: ServedCall, variables: Variables, close: Callable[[], object]) -> None:
-        """Show *call*. The user can keep the result of the call in *variables*.
+        """Show *call*. The user can store its result in *variables*.
 
-        The button `Close` calls *close*.
+        The button *Close* calls *close*.
         """
         self.call, self._variables = call, variables
         self._parts = parts = Parts()
@@ -305,7 +305,7 @@ class ArrivedCall:
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the present state of the call."""
+        """Show the current state of the call."""
         put(self._whole, call_whole(self.call, limit=_LIMIT))
 
     def _opened(self) -> OpenedCall:
@@ -328,7 +328,7 @@ class ArrivedCall:
 
 
 class LiveCall:
-    """The view of one call that has not ended: its question, if there is one, and its buttons."""
+    """The view of one active call: its question, if there is one, and its buttons."""
 
     def __init__(self, call: ServedCall) -> None:
         """Show *call*."""
@@ -356,7 +356,7 @@ class LiveCall:
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the present state of the call; only changes are sent to the page."""
+        """Show the current state of the call. Only changes are sent to the page."""
         question = next(iter(self.call.questions), None)
         if question is not self._question:
             self._question = question
@@ -368,7 +368,10 @@ class LiveCall:
             put(self._printed, printed_html(self.call, lines=_LINES, limit=_PRINTED))
 
     def _ask(self, question: Question | None) -> None:
-        """Show *question* with its fields and buttons. If it is None, show the buttons of a running call."""
+        """Show *question* with its fields and buttons.
+
+        If it is None, show the buttons of a running call.
+        """
         old, self._asking = self._asking, ExitStack()
         mark(self.widget, "toolbench-waiting", is_marked=question is not None)
         word, fields, buttons = "Stop", list[Any](), [self._hand, self._refusal]
@@ -385,7 +388,7 @@ class LiveCall:
         old.close()
 
     def _consenting(self, question: Question, consent: ConsentLabels) -> list[Any]:
-        """Return the button that allows the call, and then what the question for consent shows."""
+        """Return the button that allows the call, followed by the contents of the question."""
         parts = Parts()
         self._asking.callback(parts.close)
         accept, *more = agreeing(consent, parts, partial(self.call.reply, question))
@@ -402,7 +405,7 @@ class LiveCall:
         self._by_hand.ask_for_reason(f"{self._refusal.description} it")
 
     def _refuse(self, reason: str) -> None:
-        """If the shown question asks for consent, answer that the user refuses; else stop the call.
+        """If the question asks for consent, answer that the user refuses; otherwise stop the call.
 
         *reason* may be empty.
         """

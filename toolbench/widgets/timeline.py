@@ -1,7 +1,7 @@
-"""A timeline on the page: its spans as `frontend/src/timeline.ts` draws them, and the one that is opened.
+"""A timeline on the page: its spans, which `frontend/src/timeline.ts` draws, and the opened span.
 
-The spans are sent in pieces of columns, in which a string is the number of a word. Only changed pieces
-are sent again. The texts of spans are sent when the user begins to filter or opens a span.
+The spans are sent in pieces of columns, in which numbers stand for repeated strings. Only changed
+pieces are sent again. The texts of spans are sent when the user starts to filter or opens a span.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,13 +35,13 @@ from toolbench.widgets.panel.run_list import record_html
 ShowSpan = Callable[[Span], Html]
 """A function that returns the HTML of a span that is opened; empty if it does not know the span."""
 
-# Spans of one piece
+# The number of spans in one piece
 _PIECE = 500
-# Seconds from one look at the present timeline to the next, and how many times longer than a look
+# Least seconds between two updates, also as a multiple of the time that an update takes
 _PERIOD, _SPARE = 1.0, 20
 # Characters of a name or a text
 _LONGEST = 500
-# Seconds that a question may outlast its run by the clock
+# Seconds by which a question's time may exceed that of its run
 _LATE = 1.0
 _WORDS = ("lane", "kind", "name", "state", "tool", "server", "method")
 _NUMBERS = ("start", "waited", "tokens", "cost")
@@ -49,7 +49,7 @@ _TONES: dict[str, Any] = {"ok": "success", "failed": "danger", "waiting": "warni
 
 
 class SpanPiece(w.Widget):
-    """Some spans that follow each other, as the page has them. It is not shown itself."""
+    """Some consecutive spans, as they are sent to the page. The piece itself is not displayed."""
 
     columns: Any = Dict().tag(sync=True)
     """The spans, by columns; see `_columns`."""
@@ -58,10 +58,11 @@ class SpanPiece(w.Widget):
 
 
 class DrawnTimeline(w.VBox):
-    """What the page draws of a timeline.
+    """The widget that draws a timeline on the page.
 
-    The page sends the span that is opened (`open`, its place, with its `start` and `name`), whether the
-    timeline is in sight (`shown`), and that texts are needed (`texts`).
+    The page sends three kinds of messages: which span was opened (its place in `open`, with its
+    `start` and `name`), whether the timeline is visible (`shown`), and that texts are needed
+    (`texts`).
     """
 
     lanes: Any = List().tag(sync=True)
@@ -75,7 +76,7 @@ class DrawnTimeline(w.VBox):
 
 
 def _span_html(span: Span) -> Html:
-    """Return what is known of a span that nothing else shows: a head, and its text."""
+    """Return the heading and text of a span that has no other view."""
     head = f"<strong>{short(span.name)}</strong> {badge(span.state, _TONES[span.state])}"
     where = " · ".join(filter(None, (span.time, span.lane, span.kind)))
     html = f'<div {NO_MATHS}>{head} <span style="{REMARK}">{escape(where)}</span></div>'
@@ -85,20 +86,20 @@ def _span_html(span: Span) -> Html:
 
 
 class TimelineView(LiveView):
-    """A timeline: lanes to look at, the span that is opened, and tables. Saved, it is a picture with a table.
+    """A timeline with lanes, the opened span, and tables. It is saved as a picture with a table.
 
-    A timeline that goes on is looked at again once a second, while it is in sight on a page.
+    A timeline with a source is updated once a second while it is visible on a page.
     """
 
     def __init__(
         self, timeline: Timeline, lock: Lock | None = None, show: ShowSpan = lambda span: Html("")
     ) -> None:
-        """Show *timeline*, and what happens later if it has a source.
+        """Show *timeline* and, if it has a source, what happens later.
 
         Args:
             timeline: The timeline.
-            lock: The lock of what the timeline is a part of, which is reentrant; None: one of its own.
-            show: Returns the HTML of an answer of a model; empty if it does not know the span.
+            lock: The reentrant lock of the view that contains the timeline; None for a new lock.
+            show: Returns the HTML of a model's answer; empty if it does not know the span.
         """
         self.timeline = timeline
         """The timeline as it was looked at last."""
@@ -110,7 +111,7 @@ class TimelineView(LiveView):
         self._plain = parts.html()
         self._drawn = parts.drawn(DrawnTimeline, "timeline", self._plain)
         self._place = parts.column(kind="toolbench-span-opened")
-        # It has no spans of its own: the page has them already
+        # It needs no spans, because the page already has them
         tables = parts.drawn(w.VBox, "spanTables")
         for part in (self._drawn, tables):
             part.on_msg(lambda _, content, buffers: self._hear(content))
@@ -119,7 +120,7 @@ class TimelineView(LiveView):
         self._send()
 
     def refresh(self) -> None:
-        """Show what has happened since; only what changed is sent to the page."""
+        """Show what has happened since. Only changes are sent to the page."""
         begin = perf_counter()
         timeline = self.timeline.latest()
         with self._lock:
@@ -139,7 +140,7 @@ class TimelineView(LiveView):
             some, texts = spans[place : place + _PIECE], []
             if self._has_texts:
                 texts = [_line(span.text) for span in some]
-            # One message: a span and its text belong together
+            # One message, because a span and its text belong together
             with pieces[number].hold_sync():
                 pieces[number].columns, pieces[number].texts = _columns(some), texts
         wanted = -(-len(spans) // _PIECE)
@@ -166,20 +167,20 @@ class TimelineView(LiveView):
                     self._send()
             case {"open": int(place), "start": int() | float() as start, "name": str(name)}:
                 spans = self.timeline.spans
-                # Others may have come before it since the page was told its place
+                # Its place may have changed since it was sent to the page
                 for span in (*spans[place : place + 1], *spans):
                     if (span.start, _line(span.name)) == (start, name):
                         self.show_span(span)
                         return
 
     def _tick(self) -> bool:
-        """Look at the timeline if it is time. Return whether it is still in sight."""
+        """Update the timeline if it is time. Return whether it is still visible."""
         if self._is_shown and self.comm is not None and monotonic() >= self._due:
             self.refresh()
         return self._is_shown and self.comm is not None
 
     def show_span(self, span: Span) -> None:
-        """Show *span* below the lanes in place of the one before, unless a run goes on there."""
+        """Show *span* below the lanes in place of the previous one, unless that one is busy."""
         if self.opened is not None and self.opened.is_busy:
             self.opened.say("A tool is running here: wait, or cancel it.")
         else:
@@ -206,7 +207,7 @@ class TimelineView(LiveView):
 
 
 def _columns(spans: Sequence[Span]) -> dict[str, list[Any]]:
-    """Return *spans* by columns for the page: what is open has no end."""
+    """Return *spans* by columns, in the form that the page takes. Open spans have no end."""
     words: dict[str, int] = {}
     columns: dict[str, list[Any]] = {}
     for name in _WORDS:
@@ -225,7 +226,7 @@ def _end(span: Span) -> float | None:
 
 
 def _line(text: str) -> str:
-    """Return *text*, which may be a server's, as the page gets it: no line breaks, no hidden characters."""
+    """Return *text*, which may come from a server, on one line without hidden characters."""
     return on_one_line(shorten(text, _LONGEST))
 
 
@@ -233,10 +234,10 @@ def _line(text: str) -> str:
 
 
 class OpenedSpan:
-    """One span: the run as the history shows it, the message as the explorer does, or its text."""
+    """One span: its run as in the history, its message as in the explorer, or its text."""
 
     def __init__(self, span: Span, lock: Lock, close: Callable[[], object], show: ShowSpan) -> None:
-        """Open *span*; the button *Close* calls *close*. *show* returns the HTML of an answer."""
+        """Open *span*. The button *Close* calls *close*. *show* returns the HTML of an answer."""
         self._lock, self._close, self._server = lock, close, span.server
         self._parts = parts = Parts()
         self._panel: ToolPanel | None = None
@@ -262,12 +263,12 @@ class OpenedSpan:
         """The widget that contains all."""
 
     def _message_of(self, span: Span) -> OpenMessage | None:
-        """Return the view of the message of *span*; None if it is not kept any more."""
+        """Return the view of the message of *span*; None if the message is no longer kept."""
         session = connected.session(span.server)
         if session is not None:
             for exchange in paired(session.traffic):
                 is_it = span.key == f"message:{span.server}:{exchange.id}"
-                # A server that was connected anew counts its messages anew
+                # A server that was reconnected numbers its messages from 1 again
                 if is_it and span.start == exchange.message.time:
                     message = OpenMessage(session, self._lock, self._use_tool, self._close)
                     message.show(exchange)
@@ -298,16 +299,16 @@ class OpenedSpan:
             return self._panel
 
     def say(self, words: str) -> None:
-        """Say beside the buttons why nothing was done."""
+        """Show *words* beside the buttons, to say why nothing was done."""
         put(self._said, Html(f'<span class="toolbench-wrong">{escape(words)}</span>'))
 
     @property
     def is_busy(self) -> bool:
-        """Whether a tool runs in the panel."""
+        """Whether a tool is running in the panel."""
         return self._panel is not None and self._panel.is_busy
 
     def close(self) -> None:
-        """Close all widgets; what runs is cancelled."""
+        """Close all widgets, and cancel what is running."""
         for view in (self._panel, self._message):
             if view is not None:
                 view.close()
@@ -315,7 +316,7 @@ class OpenedSpan:
 
 
 def _record_of(span: Span) -> RunRecord | None:
-    """Return the record of the run that *span* belongs to; None if it goes on, or is not kept any more."""
+    """Return the record of the run of *span*; None if it is active, or no longer kept."""
     for record in reversed(history()[:]):
         start = record.started.timestamp()
         # Runs of another session may have the same numbers

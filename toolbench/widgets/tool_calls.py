@@ -1,4 +1,4 @@
-"""Calls in the panels of their tools: those of a model's message, and ended ones that the user opens."""
+"""Calls in the panels of their tools: those of a model's message, and ended calls."""
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
@@ -26,7 +26,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a model's call. The user can correct and run the call, and see its answer."""
+    """The panel of a model's call, in which the user corrects and runs it and sees the answer."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class CallPanel(ToolPanel):
 
 
 class CallsView(LiveView):
-    """All calls of one message, in their order."""
+    """All calls of one message, in order."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
-        """Show *calls*: a panel for each call, or an error if the tool of a call does not exist."""
+        """Show *calls*: a panel for each call, or an error if its tool does not exist."""
         parts = Parts()
         self.calls = tuple(calls)
         self._answers: list[Any] = []
@@ -94,7 +94,7 @@ class CallsView(LiveView):
 
 
 class OpenedCall:
-    """The tool's panel with the values of an ended call, and above it a field to keep the result."""
+    """The tool's panel with the arguments of an ended call, and a field to store its result."""
 
     def __init__(
         self,
@@ -103,7 +103,10 @@ class OpenedCall:
         result: Observation,
         variables: Variables,
     ) -> None:
-        """Show a call of *tool* with its *arguments*. The user can keep *result* in *variables*."""
+        """Show a call of *tool* with its *arguments*.
+
+        The user can store *result* in *variables*.
+        """
         self._result = result
         self._variables = variables
         self._parts = parts = Parts()
@@ -139,7 +142,7 @@ class OpenedCall:
 
 
 class CallButton:
-    """A button that opens the panel of an ended call, and closes it again."""
+    """A button that opens the panel of an ended call, or closes it again."""
 
     def __init__(
         self,
@@ -153,11 +156,10 @@ class CallButton:
 
         Args:
             parts: The factory of the button.
-            labels: The label of the button while the panel is closed, and the label while the
-                panel is open.
+            labels: The labels of the button while the panel is closed and while it is open.
             tool: The name of the called tool.
             open_call: A function that returns a new panel of the call.
-            arrange: A function that shows `views` where they belong.
+            arrange: A function that shows `views` in their place.
         """
         self._labels = labels
         self._tips = (
@@ -181,6 +183,6 @@ class CallButton:
             view.close()
 
     def close(self) -> None:
-        """Close the panel, if it is open; the button is not closed."""
+        """Close the panel, if it is open. The button stays open."""
         for view in self.views:
             view.close()

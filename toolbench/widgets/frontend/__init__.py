@@ -1,8 +1,8 @@
-"""Load our JavaScript module into the page once, for keys in panels and other additions.
+"""The loader of our JavaScript module, which adds to the page what ipywidgets cannot do.
 
-`module.js` does what ipywidgets cannot do. It is built from `frontend/src` of the repository
-and loaded through anywidget. If it cannot be loaded, everything still works, in plain form.
-`editor.js`, the editor for JSON and code, is sent when it is first shown.
+`module.js` is built from `frontend/src` of the repository and loaded through anywidget. If it
+cannot be loaded, everything still works, in plain form. `editor.js`, the editor for JSON and code,
+is sent when an editor is first shown.
 """
 
 from threading import Lock
@@ -15,14 +15,14 @@ class FrontEnd:
     """Loads the JavaScript module into the page of this kernel. Any thread may use it."""
 
     def __init__(self) -> None:
-        """Prepare to load the module; only `load` loads it."""
+        """Prepare to load the module, which only `load` does."""
         self._lock = Lock()
         self._widget: Any = None
         # The code of the editor
         self._code: Any = None
 
     def load(self) -> None:
-        """Send the module to the page, unless it is loaded or there is no kernel."""
+        """Send the module to the page, unless it is already loaded or there is no kernel."""
         if not has_kernel():
             return
         with self._lock:
@@ -42,9 +42,10 @@ class FrontEnd:
             return "" if widget is None or widget.comm is None else str(widget.key)
 
     def view_of(self, source: Any, name: str, layout: Any) -> Any:
-        """Return the view of *source* that the module draws by its function *name*; None without a kernel.
+        """Return the view of *source* that the function *name* of the module draws.
 
-        The caller closes the view. A page without the module cannot show it.
+        Return None without a kernel. The caller closes the view. A page without the module cannot
+        show it.
         """
         with self._lock:
             if self._widget is None or self._widget.comm is None:
@@ -56,10 +57,10 @@ class FrontEnd:
             return ModuleView(source=source, code=self._widget, name=name, layout=layout)
 
     def editor_of(self, area: Any) -> Any:
-        """Return an editor for the text of *area*, to show in its place; None if no page has the module.
+        """Return an editor to show in place of *area*; None if no page has the module.
 
-        The caller closes the editor. *area* keeps the text and all that belongs to it: its label,
-        its CSS classes, whether it is disabled.
+        The caller closes the editor. *area* keeps its text, its label, its CSS classes, and whether
+        it is disabled.
         """
         with self._lock:
             if self._widget is None or self._widget.comm is None or not self._widget.is_live:
@@ -74,7 +75,10 @@ class FrontEnd:
             return ModuleView(source=area, code=self._code, name="edit", layout=area.layout)
 
     def close(self) -> None:
-        """Close the widgets that sent the code. A page that has the module keeps it until it is closed."""
+        """Close the widgets that sent the code.
+
+        A page keeps the module until the page is closed.
+        """
         with self._lock:
             widgets = (self._widget, self._code)
             self._widget = self._code = None

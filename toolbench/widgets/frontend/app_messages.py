@@ -1,4 +1,4 @@
-"""Pass each message of an app in the page to the bridge of this app."""
+"""The dispatch of messages from apps in the page to the connections of these apps."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,7 +13,7 @@ _LONGEST_NAME = 64
 
 
 class AppMessages:
-    """A table of the open apps of this kernel. The keys are random names. Any thread may use the table."""
+    """A table of the open apps of this kernel, by random names. Any thread may use it."""
 
     def __init__(self) -> None:
         """Make an empty table."""
@@ -21,19 +21,19 @@ class AppMessages:
         self._receivers: dict[str, Receiver] = {}
 
     def open(self, receiver: Receiver) -> str:
-        """Pass the messages of a new app to *receiver*; return the name of the app."""
+        """Pass the messages of a new app to *receiver*. Return the name of the app."""
         name = token_hex(16)
         with self._lock:
             self._receivers[name] = receiver
         return name
 
     def close(self, name: str) -> None:
-        """Drop all later messages of the app *name*."""
+        """Ignore all further messages of the app *name*."""
         with self._lock:
             self._receivers.pop(name, None)
 
     def receive(self, content: Any, send: Callable[[Any], object]) -> None:
-        """Handle the message *content* of the page, and return at once.
+        """Handle *content*, a message of the page, and return at once.
 
         *send* sends an answer to the page.
         """

@@ -1,4 +1,4 @@
-"""Answer the page (`frontend/src/kernel_results.ts`), which asks for rows of a result, and for its files."""
+"""Answers to the page (`frontend/src/kernel_results.ts`), which requests rows and files."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,25 +12,25 @@ from toolbench.threads import daemon_thread
 
 # Bytes of one message to a page that saves a result
 _PIECE = 2_000_000
-# Results that pages save at once
+# The number of results that pages can save at the same time
 _SAVES = 4
 
 
 class ResultMessages:
     """Answers the messages of pages about the results of this kernel.
 
-    What takes time is done in a thread, so that nothing else waits, and the page is told at once: it
-    asks again if it hears nothing. The files of a result are made when they are asked for.
+    Slow work is done in a thread, so that nothing else waits. The page is notified at once, because
+    it repeats a question that gets no reply. The files of a result are made on request.
     """
 
     def __init__(self, send: Callable[..., object]) -> None:
-        """Answer by *send*, which takes the content of a message, and its buffers."""
+        """Answer with *send*, which takes the content of a message and its buffers."""
         self._send = send
-        # By the id that the page gives each save
+        # The files by the id that the page gives each save
         self._saves: dict[str, list[SavedFile]] = {}
 
     def receive(self, content: Any) -> None:
-        """Answer *content*, if it is a question about a result."""
+        """Answer the message *content*, if it is a question about a result."""
         match content:
             case {
                 "result": str(key),
@@ -70,7 +70,7 @@ class ResultMessages:
         if files is None:
             return {}
         self._saves[save] = files
-        # A page may have been closed before it had all
+        # A page may have been closed before it received all files
         for earlier in [*self._saves][:-_SAVES]:
             self._saves.pop(earlier, None)
         named = [

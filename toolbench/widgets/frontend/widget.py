@@ -12,7 +12,8 @@ from toolbench.widgets.frontend.app_messages import app_messages
 from toolbench.widgets.frontend.result_messages import ResultMessages
 
 _FOLDER = Path(__file__).parent
-# The code comes through its model, not through a variable of the page: two kernels may have two versions
+# The code comes through its model, not through a variable of the page, because two kernels may have
+# different versions
 _VIEW = """
 const TRIES = 30; // each waits up to ten seconds for a page that is busy
 export default {
@@ -36,9 +37,9 @@ export default {
 
 
 class ModuleWidget(AnyWidget):
-    """A widget without a view: the page runs its module when the widget is created.
+    """A widget without a view. The page runs its module when the widget is created.
 
-    The module is also the code of all views but the editors.
+    The module also contains the code of all views except editors.
     """
 
     _esm = (_FOLDER / "module.js").read_text(encoding="utf-8")
@@ -58,18 +59,18 @@ class ModuleWidget(AnyWidget):
         self.layout.on_msg(lambda _, content, buffers: results.receive(content))
 
     def _hear(self, content: Any) -> None:
-        # anywidget drops what it is sent itself where its module took two seconds to load
+        # anywidget drops messages to itself if its module took two seconds to load
         app_messages.receive(content, self.layout.send)
 
 
 class EditorCode(AnyWidget):
-    """A widget without a view: the code of all editors of this kernel.
+    """A widget without a view that sends the code of all editors of this kernel.
 
-    anywidget sends the code of a widget with each of its instances, so that the editors have none.
+    anywidget sends the code of a widget with each instance, so the editors themselves have no code.
     """
 
     def __init__(self) -> None:
-        """Send the code, which is read when the first editor is shown."""
+        """Send the code, which is read from its file when the first editor is shown."""
         self._esm = (_FOLDER / "editor.js").read_text(encoding="utf-8")
         super().__init__()
 
@@ -77,9 +78,9 @@ class EditorCode(AnyWidget):
 class ModuleView(AnyWidget):
     """A view of a plain widget, drawn by code that another widget has sent.
 
-    What is shown are traits of the plain widget, and what a user does is sent to it. anywidget gives
-    a widget two seconds to load, and loses all later changes of its traits if it is late; a change
-    of a plain widget is never lost.
+    It shows traits of the plain widget, and sends the user's actions to it. anywidget gives a
+    widget two seconds to load. If the widget is late, all later changes of its traits are lost.
+    Changes of a plain widget are never lost.
     """
 
     _esm = _VIEW
