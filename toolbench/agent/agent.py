@@ -137,7 +137,7 @@ class Agent:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Any]]:
-        """The parameters of a tool's `create` that the agent supplies, with a function for each value."""
+        """Functions for the arguments that the agent supplies to a tool's `create`, by name."""
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":
@@ -147,7 +147,7 @@ class Agent:
         return other
 
     def _skips(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether this agent is a sub-agent, and *tool* delegates tasks to a sub-agent."""
+        """Tell whether this agent is a sub-agent and *tool* would delegate to a sub-agent again."""
         executor = tool.executor
         if not self.is_delegate or not isinstance(executor, DelegateExecutor):
             return False
@@ -188,7 +188,7 @@ def _check_has(name: str, part: Any, *methods: str) -> None:
 
 @dataclass(frozen=True)
 class ToolProblem:
-    """A part of a tool that a provider refuses, or that is changed when it is sent.
+    """A part of a tool that a provider refuses, or that must be changed before it is sent.
 
     Examples:
         >>> from toolbench import tool
@@ -204,7 +204,7 @@ class ToolProblem:
 
     tool: str
     where: str
-    """The name of an argument; `name`, `description`, or `arguments` for all arguments."""
+    """The name of an argument, or `name`, `description`, or `arguments` for all arguments."""
     message: str
     refused: bool
     """Whether the provider refuses a request with this part; if not, the part is changed when it is

@@ -1,6 +1,6 @@
 """Run the calls of one answer of the model, in parallel if their resources allow it.
 
-Each call is answered once.
+Each call gets exactly one answer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,7 +74,8 @@ class Calls:
     ) -> None:
         """Run the calls of *agent_state* with the tools of *toolset* and the settings of *agent*.
 
-        *conversation* is given to the tools. *spend* is called with the tokens and cost of a model that rates the calls.
+        *conversation* is given to the tools. A model may rate the calls: *spend* is called with its
+        tokens and cost.
         """
         self._spend = spend
         self._agent = agent
@@ -86,7 +87,7 @@ class Calls:
         )
         self._running: list[Run] = []
         self._in_progress: dict[int, Run | None] = {}
-        """The running calls by number, each with its run (None as long as the run is not made)."""
+        """The running calls by number, each with its run, or None until the run is created."""
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
         self.asker: Asker | None = None
@@ -94,7 +95,7 @@ class Calls:
         cell."""
 
     def interrupt(self) -> None:
-        """Stop the running calls, and answer them as interrupted; stop the rating of calls."""
+        """Stop the running calls, answer them as interrupted, and stop the rating of calls."""
         self._stopped_at = monotonic()
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
@@ -104,10 +105,10 @@ class Calls:
     def run(self, current: Round, chosen: Chosen = None) -> None:
         """Run and answer the waiting calls of the round *current*.
 
-        If the user stops the work before the calls run, the calls go on waiting.
+        If the user stops the work before the calls run, they keep waiting.
 
         Args:
-            current: The round with the calls.
+            current: The round: the calls of one message of the model.
             chosen: The only call to run; all waiting calls if left out.
         """
         self._token, self._stopped_at = CancelToken(), None
@@ -122,7 +123,7 @@ class Calls:
         self._in_progress = {}
 
     def _await_stopped(self) -> None:
-        """Give the calls that are being stopped a moment to return what they have."""
+        """Give the calls that are being stopped a moment to return partial results."""
         end = monotonic() + PATIENCE
         for run in self._running:
             # One that has just been cancelled is still being recorded
@@ -143,7 +144,7 @@ class Calls:
     def answer_interrupted(self, current: Round) -> None:
         """Answer each call of the round *current* that was running and has no answer yet.
 
-        If the run has ended, the answer is its result; if not, the answer is that the call was
+        If its run has ended, the answer is the run's result; otherwise it says that the call was
         interrupted.
         """
         runs = self._in_progress
@@ -228,7 +229,7 @@ class Calls:
             return SecurityRisk.HIGH
 
     def _masked(self, call: ActionEvent) -> ActionEvent:
-        """Return *call* with the conversation's secrets hidden, for the analyzer."""
+        """Return *call*, for the analyzer, with the secrets of the conversation masked."""
         masking = Masking(self._conversation.state.secrets.redactor)
         arguments = masking.values(call.tool_call.arguments)
         return replace(call, tool_call=replace(call.tool_call, arguments=arguments))
@@ -236,10 +237,10 @@ class Calls:
     # --- meanwhile -------------------------------------------------------------------
 
     def _carry_out(self, runs: Sequence[Run]) -> None:
-        """Carry out *runs*, each in its own thread; return when all have ended, or soon after a stop.
+        """Carry out *runs*, each in its own thread; return at their end, or soon after a stop.
 
-        Because of the threads, a stop need not wait for a tool. In a cell, the output of the tools
-        goes to the cell. After a click on a button, the output of each tool goes to its run.
+        The threads make it possible to stop without waiting for a tool. In a cell, the output of
+        tools goes to the cell. After a click on a button, the output of each tool goes to its run.
         """
         work_in: Callable[[Run], AbstractContextManager[object]] | None = _printing_apart
         if current_thread() is main_thread():
@@ -255,14 +256,14 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether the last stop was more than `PATIENCE` seconds ago: then do not wait for tools."""
+        """Tell whether the last stop is over `PATIENCE` seconds ago: then tools are not awaited."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 
     # --- afterwards ------------------------------------------------------------------
 
     def _ended(self, call: ActionEvent, run: Run) -> AnswerEvent:
-        """Return the answer to *call* by *run*, after retries and a backup tool if the agent uses them."""
+        """Return the answer of *run* to *call*, after any retries and the backup tool."""
         if not run.done.is_set():
             return _interrupted(call, run)
         run = self._recovery.recovered(run, self._toolset.tools)
@@ -282,7 +283,7 @@ class Calls:
 
 
 def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
-    """Return the answer event of *call*, which *run* carried out."""
+    """Return the answer event for *call*, which *run* carried out."""
     if run.state == "denied":
         return refusal_of(call, run.outcome.text)
     stopped = ""
@@ -302,7 +303,7 @@ def _answer_of(call: ActionEvent, run: Run) -> AnswerEvent:
 
 
 def _printing_apart(run: Run) -> AbstractContextManager[object]:
-    """Return a context manager that sends the output of the calling code to *run*."""
+    """Redirect the output of this thread to *run*, in a `with` block."""
     return redirect_to(run.output)
 
 
@@ -317,7 +318,7 @@ def _interrupted(call: ActionEvent, run: Run | None) -> AnswerEvent:
 
 
 def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
-    """Return *answer* with a note that the user changed the arguments of *call*."""
+    """Add a note to *answer* that the user changed the arguments of *call*."""
     if not isinstance(answer, ObservationEvent):
         return answer
     arguments = dumps(plain(call.shown_arguments), ensure_ascii=False)
@@ -325,7 +326,7 @@ def _with_edit(answer: AnswerEvent, call: ActionEvent) -> AnswerEvent:
 
 
 def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
-    """Return *answer* with *note* at the end of the content for the model."""
+    """Add *note* to *answer*, at the end of the content for the model."""
     if not note:
         return answer
     observation = answer.observation
@@ -341,7 +342,7 @@ def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
     """Return the waiting calls of the round *current*, or only the call *chosen*.
 
     Raises:
-        ToolbenchError: If the chosen call does not wait.
+        ToolbenchError: If the chosen call is not waiting.
     """
     waiting: list[ActionEvent] = []
     if current is not None:
@@ -359,11 +360,11 @@ def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
 
 
 def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
-    """Return an answer to *call* with *result*, which the user gave in place of the tool.
+    """Return an answer to *call* with *result*, which the user gave instead of the tool.
 
     Args:
         call: The call.
-        result: An observation, or a value for its content: a string, contents, JSON.
+        result: An observation, or a value that becomes content: a string, content blocks, JSON.
     """
     observation: Observation
     if not isinstance(result, Observation):
@@ -396,7 +397,7 @@ def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
 def understood(call: ToolCall, tools: Mapping[str, AnyTool], provider: Provider) -> ToolCall:
     """Parse *call* again with the present *tools*.
 
-    If *call* is not valid for these tools, the result has an `error`.
+    If *call* is not valid for these tools, the returned call has an `error`.
     """
     known_call = replace(call, tool=tools.get(call.name))
     message = assistant_message("", [known_call], provider)
@@ -415,7 +416,7 @@ def understood(call: ToolCall, tools: Mapping[str, AnyTool], provider: Provider)
 
 
 def without_lost_secret(call: ToolCall) -> ToolCall:
-    """Return *call*, with an `error` if its arguments have a mark in place of a secret."""
+    """Return *call*; set its `error` if a mark replaces a secret in its arguments."""
     message = (
         f"{MARK!r} is here in place of a secret, which is never saved: edit the call and "
         "write the secret again, or answer the call by hand"
@@ -428,7 +429,7 @@ def without_lost_secret(call: ToolCall) -> ToolCall:
 
 
 def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of each string in *value* that contains the mark of a secret."""
+    """Yield the path of each string in *value* that contains the mark for a masked secret."""
     if isinstance(value, str) and MARK in value:
         yield place
     elif isinstance(value, Mapping):
@@ -441,17 +442,18 @@ def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 # --- undo -----------------------------------------------------------------------------
 # A tool can undo its own edits if its executor has two methods: `undoes(action)` tells whether
-# *action* was an edit, and `undo(action)` restores what was there before and returns an observation.
-# The executor keeps what it needs for that, so an edit of an earlier session cannot be undone.
+# *action* was an edit, and `undo(action)` restores the earlier state and returns an observation.
+# The executor keeps the earlier state in memory, so edits of an earlier session cannot be undone.
 
 
 def undo_last(events: Sequence[Event], redactor: Redactor) -> list[Event]:
-    """Undo all edits of the last step of *events* that made edits a tool can undo.
+    """Undo the newest edits among *events*: all undoable edits of the last step that has any.
 
-    Edits that were already undone do not count. *redactor* hides secrets in what is said of it.
+    Edits that were already undone do not count. *redactor* masks secrets in the reports.
 
     Returns:
-        What is said of it: a notice for the user of what could not be undone, a message for the model.
+        Events that report the result: a notice for the user about failures, a message for the
+        model.
     """
     report, notice, undone = list[str](), list[str](), list[int]()
     for call in reversed(_last_edits(events)):
@@ -502,7 +504,7 @@ def _last_edits(events: Sequence[Event]) -> list[ActionEvent]:
 
 
 def _can_undo(call: ActionEvent, answer: ObservationEvent) -> bool:
-    """Tell whether the tool of *call* made an edit that it can undo, and gave *answer* itself."""
+    """Tell whether the tool of *call* gave *answer* itself, and can undo the edit that it made."""
     if answer.by_hand or answer.observation.is_error:
         return False
     # Else a backup tool took its place

@@ -1,4 +1,4 @@
-"""Condensers: they replace older turns of a long conversation by a summary.
+"""Condensers: they replace older turns of a long conversation with a summary.
 
 Source of the names: OpenHands SDK, `openhands.sdk.context.condenser`.
 """
@@ -44,7 +44,7 @@ class Summary:
 
 
 class Condenser(Protocol):
-    """The protocol of condensers, which replace older turns of a conversation by a summary.
+    """The protocol of condensers, which replace older turns of a conversation with a summary.
 
     Examples:
         >>> from toolbench import Conversation
@@ -65,7 +65,7 @@ class Condenser(Protocol):
     """
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Return True to summarise some of *turns* now. All messages have about *tokens* tokens."""
+        """Tell whether to summarise *turns* now; *tokens* is an estimate for all messages."""
 
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
@@ -83,7 +83,7 @@ class Condenser(Protocol):
 
 
 class LLMSummarizingCondenser:
-    """A condenser that lets a model summarise older turns if there are too many tokens.
+    """A condenser that asks a model to summarise older turns if there are too many tokens.
 
     Examples:
         >>> from toolbench.agent import Agent, LLMSummarizingCondenser
@@ -136,7 +136,7 @@ class LLMSummarizingCondenser:
         return f"LLMSummarizingCondenser(max_tokens={self.max_tokens})"
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Return True if there are too many *tokens*, and a summary of *turns* would save enough tokens."""
+        """Tell whether *tokens* are too many, and a summary of *turns* would save enough."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         enough = max((self.max_tokens - self.keep_tokens) // 2, self.max_tokens // 10)
         is_worth_it = sum(turn.tokens for turn in middle) >= enough
@@ -145,7 +145,7 @@ class LLMSummarizingCondenser:
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
     ) -> Summary | None:
-        """Return a summary of the turns between the first and the newest; see `Condenser.condense`."""
+        """Return a summary of the turns between the kept first turns and the kept newest turns."""
         middle = turns[self.keep_first : self._tail_of(turns)]
         if not middle:
             return None
@@ -165,7 +165,7 @@ class LLMSummarizingCondenser:
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
-        """Return the index of the first of the newest turns that stay; the last turn always stays."""
+        """Return the index of the first of the newest turns, which are kept; at least one is."""
         if not turns:
             return 0
         place = len(turns) - 1

@@ -1,4 +1,4 @@
-"""The conversation as messages for the model, in the format (dialect) of the model's provider."""
+"""The conversation as messages for the model, in the format of the model's provider."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,9 +29,9 @@ LEFT_OUT = "[an image was left out: the model did not take it]"
 
 
 def without_images(message: Message, takes: Callable[[ImagePart], bool]) -> tuple[Message, int]:
-    """Replace the images of *message* by notes; return the new message and the number of images.
+    """Replace the images of *message* with notes; return the message and the number of images.
 
-    In a message of the model, the images stay that its provider *takes* there.
+    In a message of the model, an image stays if *takes* is true: the provider accepts it there.
     """
     count = 0
     parts: list[Part] = []
@@ -64,14 +64,14 @@ Hide = Callable[[Message], Message]
 
 @dataclass(frozen=True)
 class Turn:
-    """Messages that are kept or condensed together: one message, or calls with all their answers."""
+    """Messages that are kept or condensed together: one message, or calls and all their answers."""
 
     messages: tuple[Json, ...]
     """The messages in the provider's format, as they are sent."""
     event_ids: tuple[int, ...] = ()
     """The numbers of the events of the turn."""
     parsed: tuple[Message, ...] = field(default=(), repr=False)
-    """What the messages were written from."""
+    """The parsed messages, from which `messages` was written."""
 
     @cached_property
     def tokens(self) -> int:
@@ -90,7 +90,7 @@ class Turn:
 
 
 class Context:
-    """All turns of a conversation so far, as messages for the model. Secrets are hidden."""
+    """All turns of a conversation so far, as messages for the model, with secrets masked."""
 
     def __init__(self, provider: Provider, system_prompt: str | None, hide: Hide) -> None:
         """Make a context without turns. Its only message is *system_prompt*, if there is one.
@@ -98,7 +98,7 @@ class Context:
         Args:
             provider: The provider in whose format the messages are written.
             system_prompt: The instructions for the model.
-            hide: Returns a message with its secrets hidden.
+            hide: Returns a message with its secrets masked.
         """
         self.provider = provider
         self._hide = hide
@@ -139,9 +139,9 @@ class Context:
         return bool(self.turns) and not self.turns[-1].is_open
 
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
-        """Replace turns by *summary*; *forgotten* has the numbers of the events in these turns.
+        """Replace turns with *summary*; *forgotten* contains the numbers of their events.
 
-        The summary is a message of the user, in the place of the first replaced turn.
+        The summary becomes a message of the user at the position of the first replaced turn.
         """
         recent: list[Turn] = []
         told = self._hide(Message("user", (TextPart(summary),)))
@@ -160,16 +160,16 @@ class Context:
 
     @property
     def new_event_ids(self) -> tuple[int, ...]:
-        """The numbers of the events of the model's last answer, and of all events after it."""
+        """The numbers of all events from the model's last answer on."""
         turns = self.turns
         places = (p for p in reversed(range(len(turns))) if not turns[p].is_users)
         new = turns[next(places, 0) :]
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Put a note in place of each image of the events *event_ids*; return the number of images.
+        """Replace the images of the events *event_ids* with notes; return the number of images.
 
-        Images stay that the provider takes in a message of the model.
+        An image in a message of the model stays if the provider accepts it there.
         """
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
@@ -213,7 +213,7 @@ def _without_images(part: Any) -> Any:
 
 
 def message_content(message: Any) -> list[Content]:
-    """Return *message*, which the user wrote, as content blocks.
+    """Return *message*, written by the user, as content blocks.
 
     Raises:
         ToolbenchError: If the message is empty.
@@ -235,9 +235,9 @@ def message_content(message: Any) -> list[Content]:
 def assistant_message(
     text: str, calls: Sequence[ToolCall], provider: Provider, images: Iterable[str] = ()
 ) -> Message:
-    """Make the message with which a model gives *text*, *images* and *calls*, for *provider*.
+    """Make the message in which a model sends *text*, *images* and *calls*, for *provider*.
 
-    With it, a conversation can go on with a model of another provider.
+    A conversation can then continue with a model of another provider.
     """
     parts: list[Part] = [ImagePart(url) for url in images]
     if text or not (calls or parts):

@@ -1,8 +1,9 @@
 """Conversations: the dialogue of user, model and tools, and the loop that leads it.
 
-The loop asks the model, runs its calls, answers each of them, and decides when to stop. One step is
-one answer of the model with all its calls. Every call gets exactly one answer, even if it fails, is
-refused or interrupted, or if the conversation is paused before it runs.
+The loop asks the model, runs its calls, answers each call, and decides when to stop. One step is
+one answer of the model with all its calls. Every call gets exactly one answer, even if the call
+fails, is refused or interrupted, or if the conversation is paused before the call runs.
+
 Source: OpenHands, `CodeActAgent.step`; OpenHands SDK, `Conversation` and `LocalConversation`.
 """
 
@@ -113,9 +114,9 @@ class Conversation:
         self.state = state
         self.agent = agent
         self.depth = 0
-        """The number of conversations above this one: 0 if its task was not delegated by another one."""
+        """How many conversations contain this one: 0 unless another one delegated its task."""
         self.parent: Conversation | None = None
-        """The conversation that delegated its task to this one, and pays for it too."""
+        """The conversation that delegated this one's task, and also counts its cost."""
         self._agent_state: AgentState | None = None
         if agent is None:
             return
@@ -135,7 +136,7 @@ class Conversation:
 
     @property
     def agent_state(self) -> AgentState:
-        """What was said and done so far: the state that the loop changes.
+        """The state that the loop changes: all events and what follows from them.
 
         Raises:
             ToolbenchError: If there is no agent.
@@ -150,7 +151,7 @@ class Conversation:
 
     @property
     def loop(self) -> Self:
-        """This conversation: it is the loop itself. Notebooks of earlier versions ask for it."""
+        """This conversation itself, for notebooks from versions in which the loop was an object."""
         return self
 
     @property
@@ -228,7 +229,7 @@ class Conversation:
         self.calls.interrupt()
 
     def forget_late_stop(self) -> None:
-        """Forget a stop that came after the work had ended, so that it stops nothing new."""
+        """Forget a stop that came after the work had ended, so that it does not stop new work."""
         if not self._worker:
             self.agent_state.stopping.clear()
 
@@ -248,7 +249,7 @@ class Conversation:
 
     @property
     def pending(self) -> Sequence[ActionEvent]:
-        """The calls of the model that wait, without an answer, with their present arguments."""
+        """The calls of the model that wait for an answer, with their present arguments."""
         return chosen_of(self.agent_state.round, None)
 
     def run_pending(self, call: Chosen = None) -> list[Event]:
@@ -327,10 +328,10 @@ class Conversation:
         return other
 
     def undo(self) -> list[Event]:
-        """Undo the edits of the last step that made edits, and inform the model; return the new events.
+        """Undo the edits of the last step that made edits, inform the model, return the new events.
 
-        Only edits by tools that can undo are undone, and only those that the tools of this
-        conversation made: a conversation that was loaded or forked does not undo earlier edits.
+        Only tools that support it can undo edits, and only edits that the tools of this
+        conversation object made: after a load or a fork, earlier edits cannot be undone.
         """
         with self._deciding() as agent_state:
             place = len(agent_state.log)
@@ -362,8 +363,8 @@ class Conversation:
         """Add *usage*, of a model that works for the conversation, here and in the `parent`.
 
         Args:
-            usage: The tokens and cost of one answer; None adds nothing, as does a conversation
-                without an agent.
+            usage: The tokens and cost of one answer. None, or a conversation without an agent, adds
+                nothing.
         """
         if usage is None or self._agent_state is None:
             return
@@ -406,8 +407,8 @@ class Conversation:
 
         Args:
             path: The file.
-            overwrite: Replace a file that has other content. One that holds an earlier state of this
-                conversation is always replaced, since nothing of it is lost.
+            overwrite: Replace a file that has other content. A file with an earlier state of this
+                conversation is always replaced, because nothing of it is lost.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -477,7 +478,7 @@ class Conversation:
 
     @contextmanager
     def _deciding(self) -> Iterator[AgentState]:
-        """Let only this thread change the state. Clear a stop reason after which work can go on.
+        """Let only this thread change the state; clear stop reasons that allow more work.
 
         The cleanup is written twice, because an interrupt can also hit the cleanup itself.
 
@@ -519,9 +520,9 @@ class Conversation:
 
     @contextmanager
     def _at_work(self) -> Iterator[AgentState]:
-        """Let the model and the tools work, until the end of the block or a wanted stop.
+        """Let the model and the tools work, until the end of the block or a requested stop.
 
-        A stop that was wanted before the block counts too.
+        A stop that was requested before the block counts too.
         """
         with self._deciding() as agent_state:
             try:
@@ -551,7 +552,7 @@ class Conversation:
         return None
 
     def _log_stop(self, reason: StopReason | None, *, again: bool = False) -> None:
-        """Add an event for the stop, if *reason* is one; for a repeated one only with *again*."""
+        """Log *reason* as a stop event; log the same reason twice in a row only with *again*."""
         if reason is None:
             return
         log = self.agent_state.log
@@ -564,7 +565,7 @@ class Conversation:
     # --- one step --------------------------------------------------------------------
 
     def _unless_stopped(self, work: Callable[[], None]) -> None:
-        """Do *work* if there is no reason to stop before it; log the reason to stop that there is."""
+        """Do *work* unless there is a reason to stop first; log the reason to stop, if any."""
         reason = self._why_stop(steps=0)
         if reason is None:
             work()
@@ -599,7 +600,7 @@ class Conversation:
     # --- after an interrupt --------------------------------------------------------------
 
     def _repair(self) -> None:
-        """Make the state agree with its log after an interrupt: each call gets one answer."""
+        """Make the state match its log after an interrupt: each call gets one answer."""
         agent_state = self.agent_state
         known = agent_state.round
         agent_state.repair()
@@ -613,8 +614,8 @@ class Conversation:
     def _note_interrupt(self, place: int) -> None:
         """Repair the state after an interrupt, and log that the work stopped.
 
-        The first *place* events are older than the interrupted work. If a later event is a stop
-        already, no stop is logged.
+        The first *place* events are older than the interrupted work. If a later event is already a
+        stop, no further stop is logged.
         """
         self._repair()
         log = self.agent_state.log
@@ -624,10 +625,10 @@ class Conversation:
     # --- decisions on waiting calls ------------------------------------------------------
 
     def _one_of(self, chosen: Chosen) -> ActionEvent:
-        """Return the waiting call *chosen*, or the only one.
+        """Return the waiting call *chosen*, or the only waiting call.
 
         Raises:
-            ToolbenchError: If no such call waits, or several do.
+            ToolbenchError: If no such call waits, or if several calls wait and none is chosen.
         """
         calls = chosen_of(self.agent_state.round, chosen)
         if not calls:
@@ -645,7 +646,7 @@ class Conversation:
 
 
 def _warn_of_folder(path: str | Path, saved: str | None) -> None:
-    """Warn if *saved*, the working directory of the conversation at *path*, is not the current one."""
+    """Warn if *saved*, the working directory of the conversation, is not the current one."""
     if saved is None or Path(saved).resolve() == Path.cwd().resolve():
         return
     warn(

@@ -1,7 +1,7 @@
 """Save a conversation as a JSONL file, load it, and fork it.
 
-The first line of a file is not an event, but a head. A loaded conversation and a fork are made in the
-same way: events are copied one by one, and the state applies each.
+The first line of a file is a header; each other line is an event. Loading and forking work in
+the same way: events are copied one by one, and the state applies each event.
 """
 
 import json
@@ -96,7 +96,8 @@ def save(
 ) -> None:
     """Write *agent_state* to *path*, completely or not at all; *masking* hides its secrets.
 
-    A file that holds an earlier state of this conversation is replaced: nothing of it is lost.
+    A file that holds an earlier state of this conversation is replaced, because nothing of it is
+    lost.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
@@ -120,7 +121,7 @@ def save(
 
 
 def _is_earlier_state(path: Path, lines: list[str]) -> bool:
-    """Tell whether the events in the file at *path* are the first of those in *lines*."""
+    """Tell whether the file at *path* contains the first events of *lines*, and nothing else."""
     try:
         path = path.expanduser()
         # A pipe would wait for somebody who writes
@@ -134,7 +135,7 @@ def _is_earlier_state(path: Path, lines: list[str]) -> bool:
 
 
 def _finite(value: Any) -> Any:
-    """Return *value* with None in place of numbers that JSON does not have, such as NaN."""
+    """Replace numbers that JSON cannot express, such as NaN, with None in *value*."""
     if isinstance(value, float):
         if not isfinite(value):
             return None
@@ -192,7 +193,7 @@ def _plain(value: Any) -> Any:
 
 
 def workspace_of(path: Path) -> str | None:
-    """Return the working directory of the conversation at *path*; None if it does not exist now.
+    """Return the working directory of the conversation at *path*; None if it no longer exists.
 
     Raises:
         ToolbenchError: If the file at *path* is not a conversation.
@@ -234,7 +235,7 @@ def _read(line: str) -> dict[str, Any] | None:
 
 
 def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
-    """Load the conversation at *path* into *agent_state*, which can then go on.
+    """Load the conversation at *path* into *agent_state*, so that it can continue.
 
     The calls are parsed again with the tools of *toolset*, so that waiting calls can run.
 
@@ -261,7 +262,7 @@ def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
 
 
 def _spending(head: Mapping[str, Any]) -> Spending:
-    """Return the spending in *head*, the first line of a file. Old files have only the sum."""
+    """Return the spending in *head*, the first line of a file; old files have only the sum."""
     if "spent" in head:
         return Spending.of(head["spent"])
     usage = Usage(**head.get("usage", {}))
@@ -269,7 +270,7 @@ def _spending(head: Mapping[str, Any]) -> Spending:
 
 
 def readable_event_of(data: Any) -> Event:
-    """Return the event in *data*, or a notice if the event cannot be read."""
+    """Return the event in *data*, or a notice if the event is damaged."""
     try:
         return event_of(data)
     except _DAMAGE as error:
@@ -277,7 +278,7 @@ def readable_event_of(data: Any) -> Event:
 
 
 def event_of(data: Mapping[str, Any]) -> Event:
-    """Return the event in *data*, which `written` made. The event's tool call is not parsed again.
+    """Return the event in *data*, which `written` made; its tool call is not parsed again.
 
     If the kind is unknown, return a notice.
     """
@@ -306,13 +307,13 @@ def event_of(data: Mapping[str, Any]) -> Event:
 
 @cache
 def _validator(kind: str, name: str) -> Callable[[Any], Any]:
-    """Return a function that checks a value for the field *name* of the event class *kind*."""
+    """Return a function that validates values for the field *name* of the event class *kind*."""
     adapter: TypeAdapter[Any] = TypeAdapter(get_type_hints(_KINDS[kind])[name])
     return adapter.validate_python
 
 
 class _SavedCallError(FunctionCallValidationError):
-    """The error of a saved call; the only problem is the whole sentence of the error."""
+    """The error of a saved call; its only problem contains the whole error message."""
 
     def __str__(self) -> str:
         return self.problems[0].message
@@ -340,7 +341,7 @@ def _tool_call(call: Mapping[str, Any], data: Mapping[str, Any]) -> ToolCall:
 
 
 def _observation(data: Mapping[str, Any]) -> Observation:
-    """Return the observation in *data*; if its class cannot be loaded, a plain `Observation`."""
+    """Return the observation in *data*; a plain `Observation` if its class cannot be loaded."""
     own = {key: value for key, value in data.items() if key != _LIMIT}
     try:
         observation = Observation.from_dict(own)
@@ -367,24 +368,24 @@ class Copy:
         *,
         unread: Iterable[int] = (),
     ) -> None:
-        """Prepare to copy events into *agent_state*; the caller calls `add` for each event, then `end`.
+        """Prepare to copy events into *agent_state*: call `add` for each event, then `end`.
 
         Args:
             agent_state: A state without events.
             toolset: The present tools.
-            unread: The numbers of the messages that the model has not read.
+            unread: The numbers of the messages that were not sent to the model.
         """
         self._agent_state, self._toolset = agent_state, toolset
         self._provider = agent_state.context.provider
         self._unread = frozenset(unread)
         self._calls: list[ActionEvent] = []
-        """The calls of one message, until the event after them."""
+        """The calls of the message that is being copied; the next other event ends them."""
         self._answered: set[int | None] = set()
         self._missing: list[AnswerEvent] = []
-        """Answers to calls of earlier messages that had none before the next message."""
+        """Answers for calls of earlier messages that had no answer before the next message."""
 
     def add(self, event: Event) -> None:
-        """Add a copy of *event* with the same number to the state."""
+        """Add a copy of *event* to the state; it keeps its number."""
         if isinstance(event, AnswerEvent):
             self._answered.add(event.action_id)
         if begins_answer(event):
@@ -403,7 +404,7 @@ class Copy:
         self._read()
 
     def end(self) -> None:
-        """Let the calls without an answer wait, if they are of the last message, and complete the log."""
+        """Complete the log; calls of the last message that have no answer will wait."""
         self._take_calls()
         self._read()
         missing = [event for event in self._missing if event.action_id not in self._answered]
@@ -428,7 +429,7 @@ class Copy:
             self._read()
 
     def _read(self) -> None:
-        """Give the model the messages that it has read before; they come after the answers to calls."""
+        """Add the messages that the model has already read; they follow the answers to calls."""
         agent_state = self._agent_state
         if agent_state.round is None:
             messages = [*agent_state.inbox]
@@ -440,7 +441,7 @@ class Copy:
                     agent_state.read(event)
 
     def _with_id(self, event: Event) -> Event:
-        """Return *event*; if it is a call without an id, with the id that the present provider needs."""
+        """Return *event*; add an id to a call without one if the present provider needs ids."""
         if not WIRES[self._provider].needs_ids:
             return event
         if not isinstance(event, ActionEvent) or event.tool_call.id is not None:
@@ -472,7 +473,7 @@ class Copy:
 
 
 def _provider_of(event: MessageEvent | ActionEvent, message: Mapping[str, Any]) -> Provider | None:
-    """Return the provider that wrote *message* of *event*: an earlier model may have had another one."""
+    """Return the provider that wrote the *message* of *event*, perhaps that of an earlier model."""
     provider = None
     if isinstance(event, MessageEvent):
         provider = event.provider
@@ -484,7 +485,7 @@ def _provider_of(event: MessageEvent | ActionEvent, message: Mapping[str, Any]) 
 
 
 def _refuse_lost_secrets(agent_state: AgentState) -> None:
-    """Let no waiting call run with the mark of a secret among its arguments, as a file has them."""
+    """Set an error on waiting calls in which the file has a mark instead of a secret."""
     current = agent_state.round
     if current is not None:
         for place, event in enumerate(current.calls):
@@ -499,10 +500,10 @@ def _refuse_lost_secrets(agent_state: AgentState) -> None:
 def fork(
     agent_state: AgentState, toolset: Toolset, other: AgentState, last: Event | int | None
 ) -> None:
-    """Copy the events of *other* into *agent_state*, up to the event *last*; all events if it is None.
+    """Copy the events of *other* into *agent_state*, up to *last*, or all events if it is None.
 
-    An answer of the model is copied with all its calls. Calls without an answer among the copied
-    events wait for a decision, as in `Conversation.pending`.
+    An answer of the model is copied with all its calls. Copied calls without an answer wait for a
+    decision, as in `Conversation.pending`.
 
     Raises:
         ToolbenchError: If *other* has no such event.
@@ -521,7 +522,7 @@ def fork(
 
 
 def _end_of(events: Sequence[Event], last: Event | int | None) -> int:
-    """Return the number of *events* to copy; *last* is the last event to copy, or the event's number."""
+    """Return how many *events* to copy, up to *last*: an event, or the number of an event."""
     if last is None:
         return len(events)
     number = last.id if isinstance(last, Event) else last

@@ -61,7 +61,7 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
         self._state = conv_state
 
     def __call__(self, action: DelegateAction, conversation: Any = None) -> DelegateObservation:
-        """Let the agent do the task; return the agent's last text, as an error if it did not finish."""
+        """Let the agent do the task; return its last text, as an error if it did not finish."""
         from toolbench.agent.conversation import (  # noqa: PLC0415 - it shows what this tool returns
             Conversation,
         )
@@ -111,12 +111,13 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None, *, agent: Any = None) -> Sequence[Self]:
-        """Return the tool.
+        """Return the tool in a list.
 
         Args:
-            conv_state: The state whose workspace is used for a call outside of a conversation.
+            conv_state: The state whose workspace is used if the tool is called outside a
+                conversation.
             agent: The agent that gets the tasks. If the tool belongs to an agent, this may be left
-                out: a copy of that agent gets the tasks, and cannot delegate to itself.
+                out: then a copy of that agent gets the tasks. The copy cannot delegate to itself.
 
         Raises:
             ToolbenchError: If there is no agent.

@@ -83,24 +83,24 @@ class Event:
     _redactor: ClassVar[Redactor] = NO_SECRETS
 
     def _hiding(self, redactor: Redactor) -> Self:
-        """Return this event; its views hide the secrets of *redactor* too from now on."""
+        """Return this event; from now on, its views also mask the secrets of *redactor*."""
         object.__setattr__(self, "_redactor", redactor)
         return self
 
     @property
     def _known(self) -> Redactor:
-        """The redactor of the secrets of the conversation, and of all runs: models repeat secrets."""
+        """The redactor for secrets of the conversation and of all runs: models may repeat them."""
         return self._redactor.joined(remembered.redactor)
 
     def _hidden(self, text: str) -> str:
         return self._known.text(text)
 
     def _safe_text(self, text: str) -> str:
-        """Return *text* for the user: secrets are hidden, control characters made visible."""
+        """Return *text* for the user, with secrets masked and control characters made visible."""
         return visible(self._hidden(text))
 
     def _brief(self, arguments: Any) -> str:
-        """Return the start of *arguments*. A cut may split a secret, so secrets are hidden first."""
+        """Return the start of *arguments*. Secrets are masked first: a cut may split them."""
         return visible(clip(self._known.value(arguments), _MAX_ARGUMENTS_TEXT))
 
     def __repr__(self) -> str:
@@ -110,7 +110,7 @@ class Event:
 
 @dataclass(frozen=True, repr=False)
 class MessageEvent(Event):
-    """A message: of the user, of the model (text without calls), or of the workbench.
+    """A message: from the user, from the model (text without calls), or from the workbench.
 
     Examples:
         >>> from toolbench import Conversation
@@ -129,10 +129,10 @@ class MessageEvent(Event):
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """For a message of the model: the message in its provider's format."""
     provider: Provider | None = field(default=None, kw_only=True)
-    """The provider of `message`; None in a file of an earlier version, where the format has to tell."""
+    """The provider of `message`; None in old files, in which the format has to show it."""
     response_id: str | None = field(default=None, kw_only=True)
     seconds: float | None = field(default=None, kw_only=True, compare=False)
-    """For a message of the model: the seconds that the model took; None if they are not known."""
+    """For a message of the model: how many seconds the model took; None if unknown."""
     undone: tuple[int, ...] = field(default=(), kw_only=True)
     """For a message of the workbench: the numbers of the calls whose edits were undone."""
 
@@ -180,7 +180,7 @@ class ActionEvent(Event):
     action: Action | None = None
     """The action that runs; None if the call is not valid."""
     thought: str = ""
-    """The model's text before its calls. Only the event of the first call has it."""
+    """The model's text before its calls; only the event of its first call has this text."""
     metadata: CallMetadata | None = None
     """The id of the response, its number of calls, and the index of this call."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
@@ -190,7 +190,7 @@ class ActionEvent(Event):
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call: the provider's id or, without one, an id made from the event's number."""
+        """The id of the call: the provider's, or else one made from the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property
@@ -218,13 +218,13 @@ class ActionEvent(Event):
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The arguments with the tool's secrets hidden."""
+        """The arguments with the tool's secrets masked."""
         return arguments_without_secrets(self.tool_call)
 
 
 @dataclass(frozen=True, repr=False)
 class CallEdit(Event):
-    """The user's change of the arguments of a waiting call; the model's message stays as it was."""
+    """A change that the user made to the arguments of a waiting call; the model's message stays."""
 
     tool_call: ToolCall
     """The call with the new arguments."""
@@ -233,7 +233,7 @@ class CallEdit(Event):
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The new arguments with the tool's secrets hidden."""
+        """The new arguments with the tool's secrets masked."""
         return arguments_without_secrets(self.tool_call)
 
     @property
@@ -246,7 +246,7 @@ class CallEdit(Event):
 
 
 def arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of *call* with its tool's secrets hidden."""
+    """Return the arguments of *call* with its tool's secrets masked."""
     schema = call.tool.input_schema if call.tool else {}
     masked: dict[str, Any] = hide(call.arguments, schema)
     return masked
@@ -254,7 +254,7 @@ def arguments_without_secrets(call: ToolCall) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class AnswerEvent(Event):
-    """The base class of the events that end a call. Each call has exactly one such event."""
+    """The base class of events that answer a call; each call gets exactly one."""
 
     tool_call_id: str | None
 
@@ -292,11 +292,11 @@ class ObservationEvent(AnswerEvent):
     run_id: int | None = field(default=None, kw_only=True)
     """The number of the run in `history()`."""
     seconds: float = field(default=0.0, kw_only=True, compare=False)
-    """The seconds of work, without `waited`."""
+    """The seconds that the tool worked, without `waited`."""
     waited: float = field(default=0.0, kw_only=True, compare=False)
-    """The seconds in which the call waited for an answer of the user."""
+    """The seconds for which the call waited for the user."""
     stopped: str = field(default="", kw_only=True)
-    """Why the call was stopped before its end, such as `interrupted`; empty if it was not."""
+    """Why the call was stopped early, such as `interrupted`; empty if it was not."""
     version: str = field(default="", kw_only=True)
     """The version label of the tool, or of its server, if there is one."""
     by_hand: bool = field(default=False, kw_only=True)
@@ -309,7 +309,7 @@ class ObservationEvent(AnswerEvent):
 
     @property
     def visualize(self) -> RenderableType:
-        """The observation as its class shows it, with secrets hidden."""
+        """The observation as its class shows it, with secrets masked."""
         return visualized(without_secrets(self.observation))
 
 
@@ -405,7 +405,7 @@ class Condensation(Event):
 
     summary: str
     forgotten: tuple[int, ...] = ()
-    """The numbers of the replaced events, which are not sent to the model."""
+    """The numbers of the replaced events, which are no longer sent to the model."""
 
     @property
     def visualize(self) -> RenderableType:
@@ -416,7 +416,7 @@ class Condensation(Event):
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """A note about what the loop did by itself: it retried, used a backup tool, or cut long text.
+    """A note about what the loop did by itself, such as a retry, a backup tool, or a cut text.
 
     Examples:
         >>> from rich import print
@@ -427,7 +427,7 @@ class NoticeEvent(Event):
 
     text: str
     left_out: tuple[int, ...] = field(default=(), kw_only=True)
-    """The numbers of the events whose images are not sent to the model any more."""
+    """The numbers of the events whose images are no longer sent to the model."""
 
     @property
     def visualize(self) -> RenderableType:
@@ -482,7 +482,7 @@ def final_text_of(events: Sequence[Event]) -> str:
 
 
 def result_of(events: Sequence[Event], name: str | None) -> Observation:
-    """Return the last observation of the tool *name*; of any tool if *name* is None.
+    """Return the last observation of the tool *name*, or of any tool if *name* is None.
 
     Raises:
         LookupError: If there is no such observation.
@@ -498,7 +498,7 @@ def result_of(events: Sequence[Event], name: str | None) -> Observation:
 
 
 def secrets_in(events: Sequence[Event]) -> set[str]:
-    """Return the secrets in the calls of *events*, and the secrets that the results hide."""
+    """Return the secrets in the calls of *events*, and those that their results mask."""
     secrets: set[str] = set()
     for event in events:
         if isinstance(event, ActionEvent | CallEdit):

@@ -1,4 +1,4 @@
-"""Hide secrets in the parts of messages and in saved events, but not in their structure.
+"""Mask secrets in messages and saved events without breaking their structure.
 
 A secret may be a common word or a PIN. So only what the user, a model or a tool wrote is searched:
 text, values of arguments, results. Keys, roles, types, ids and names of tools stay unchanged.
@@ -86,14 +86,14 @@ _LONG = 8
 
 
 class Masking:
-    """Hides the secrets that a redactor knows, in messages, tools and saved events."""
+    """Masks the secrets that a redactor knows, in messages, tools and saved events."""
 
     def __init__(self, redactor: Redactor) -> None:
-        """Hide the secrets that *redactor* knows."""
+        """Mask the secrets that *redactor* knows."""
         self._redactor = redactor
 
     def message(self, message: Message) -> Message:
-        """Return *message* with secrets hidden in each of its parts."""
+        """Return *message* with secrets masked in each of its parts."""
         if not self._redactor:
             return message
         wire = WIRES[message.provider or "openai"]
@@ -101,7 +101,7 @@ class Masking:
         return replace(message, parts=tuple(parts), raw=self._raw(message.raw))
 
     def written(self, message: Json, provider: Provider) -> Json:
-        """Return *message*, in *provider*'s format, with secrets hidden in each of its parts."""
+        """Return *message*, in the format of *provider*, with secrets masked in each part."""
         if not self._redactor:
             return message
         wire = WIRES[provider]
@@ -109,27 +109,27 @@ class Masking:
         return masked
 
     def content(self, content: Sequence[Content]) -> tuple[Content, ...]:
-        """Return the blocks of *content* with secrets hidden."""
+        """Return the blocks of *content* with secrets masked."""
         if not self._redactor:
             return tuple(content)
         return tuple(map(self._block, content))
 
     def offered(self, tool: Json) -> Json:
-        """Return *tool*, in a provider's format, with secrets hidden in its descriptions and values."""
+        """Return *tool*, in a provider's format, with secrets masked in descriptions and values."""
         if not self._redactor:
             return tool
         masked: Json = self._offered(tool)
         return masked
 
     def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *data*, a saved event, with secrets hidden. The event can still be loaded."""
+        """Return *data*, a saved event, with secrets masked, such that the event can be loaded."""
         if not self._redactor:
             return dict(data)
         kind = str(data.get("kind"))
         return {key: self._event_part(key, part, kind) for key, part in data.items()}
 
     def values(self, value: Any) -> Any:
-        """Return JSON *value* with secrets hidden in its strings, but not in its keys."""
+        """Return JSON *value* with secrets masked in its strings, but not in its keys."""
         if not self._redactor:
             return value
         return self._values(value)
@@ -176,9 +176,9 @@ class Masking:
         return OtherPart(self._unknown(raw))
 
     def _unknown(self, raw: Json) -> Json:
-        """Return *raw*, of a part that no module here knows, with long secrets hidden in all but its type.
+        """Return *raw*, a part of an unknown type, with long secrets masked, except in `type`.
 
-        What is an id or a word of the protocol in other parts may be anything here.
+        Short secrets stay: in an unknown part, any string may be an id or a word of the protocol.
         """
         masked: Json = {}
         for key, value in raw.items():
@@ -193,7 +193,7 @@ class Masking:
         return self._values(arguments)
 
     def _raw(self, part: Any) -> Any:
-        """Return *part*, as its provider sent it, with secrets hidden."""
+        """Return *part*, in the provider's format, with secrets masked."""
         if isinstance(part, str):
             return self._text(part)
         if isinstance(part, list | tuple):
@@ -217,7 +217,7 @@ class Masking:
         return masked
 
     def _json_text(self, arguments: str) -> str:
-        """Return *arguments* of a call with secrets hidden; a string that is JSON stays JSON."""
+        """Return *arguments* of a call with secrets masked; a string that is JSON stays JSON."""
         try:
             parsed = json.loads(arguments)
         except ValueError:
@@ -274,7 +274,7 @@ class Masking:
         return part
 
     def _saved(self, message: Any) -> Any:
-        """Return *message*, which a model of any provider wrote."""
+        """Return *message*, which a model of any provider wrote, with secrets masked."""
         if not isinstance(message, Mapping):
             return self._raw(message)
         read = read_message(dict(message)).message

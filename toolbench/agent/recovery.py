@@ -1,4 +1,4 @@
-"""What happens after a failed call: it is tried again, another tool takes its place, the model thinks.
+"""Recover from failed calls: retry, call a backup tool, or ask the model to think.
 
 Source: the fault tolerance of OpenHands' tool engine (retry, degrade) and ADK's
 ReflectAndRetryToolPlugin. All of this is off unless the agent's settings turn it on.
@@ -31,13 +31,13 @@ class RecoverySettings:
     """The settings of an agent for failed calls."""
 
     retry: int = 0
-    """How often a call with a temporary failure is tried again, if its tool is read-only or
+    """How often a call is tried again after a temporary failure, if its tool is read-only or
     idempotent; the pause doubles each time."""
     degrade: bool = False
-    """Whether to call the tool that the `meta` of a failed tool names as its `backup`; a server
-    cannot name one."""
+    """Whether to call the tool that the failed tool's `meta` names as its `backup`; a server's
+    tool cannot name one."""
     reflect: bool = False
-    """Whether to ask the model, once for each tool, to think before it calls again."""
+    """Whether to ask the model to think after a tool's first failure, before it calls again."""
     pause: float = 0.5
     """Seconds before the first retry."""
 
@@ -52,22 +52,22 @@ class Recovery:
         carry_out: Callable[[Run], object],
         note: Callable[[str], object],
     ) -> None:
-        """Recover calls as *settings* say.
+        """Recover calls according to *settings*.
 
         Args:
             settings: What to do after a failure.
             stopping: Set when the user stops the conversation: then nothing is called again.
-            carry_out: Carries out a new run, and returns when it has ended.
-            note: Tells the user in a sentence what is done.
+            carry_out: Carries out a new run, and returns when the run has ended.
+            note: Called with a sentence for the user about each recovery.
         """
         self._settings, self._stopping = settings, stopping
         self._carry_out, self._note = carry_out, note
         self._reflected: set[str] = set()
 
     def recovered(self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]) -> Run:
-        """Return the last run of a call after retries and a backup tool; *run*, which has ended, is the first.
+        """Retry the failed *run* or run its backup tool, as configured; return the last run.
 
-        *tools* are the tools of the conversation, among them the backups.
+        *tools* are the tools of the conversation, which include the backups.
         """
         for times in range(self._settings.retry):
             if self._stopping.is_set() or not _may_pass(run):
@@ -99,7 +99,7 @@ class Recovery:
     def _backup_of(
         self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]
     ) -> ToolDefinition[Any, Any] | None:
-        """Return the tool of *tools* that is the backup for the failed *run*; None if there is none."""
+        """Return the backup tool for the failed *run* from *tools*; None if there is none."""
         no_backup = (None, "arguments", "refused", "stopped")
         if not self._settings.degrade or error_class(run) in no_backup:
             return None
@@ -110,7 +110,7 @@ class Recovery:
         return tools.get(name) or tool_at(name, tools.values())
 
     def reflection(self, tool_name: str) -> str:
-        """Return a request to think, for the model, after *tool_name* failed; "" if it failed before."""
+        """Return a request to think if this is the first failure of *tool_name*; else ""."""
         if not self._settings.reflect or tool_name in self._reflected:
             return ""
         self._reflected.add(tool_name)
@@ -119,7 +119,7 @@ class Recovery:
 
 
 def _may_pass(run: Run) -> bool:
-    """Tell whether *run* failed in a way that may pass, and may be repeated without harm."""
+    """Tell whether the failure of *run* may be temporary, and a retry would do no harm."""
     hints = run.tool.hints
     is_harmless = hints.readOnlyHint or hints.idempotentHint
     return is_harmless and error_class(run) in ("timeout", "network")

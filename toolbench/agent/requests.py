@@ -1,4 +1,4 @@
-"""The requests to the model: what was sent, and what comes back as events."""
+"""The requests to the model, and the events that its answers become."""
 
 import json
 import re
@@ -59,7 +59,7 @@ _EXACT = 40_000
 
 @dataclass(frozen=True)
 class SentRequest:
-    """One request as it was sent to the model. Secrets are hidden in it."""
+    """One request as it was sent to the model, with secrets masked."""
 
     messages: Sequence[Json] = field(repr=False)
     """The messages of the conversation in the provider's format, oldest first."""
@@ -79,7 +79,7 @@ class SentRequest:
     def tool_tokens(self) -> dict[str, int]:
         """The estimated number of tokens of each tool, by name: the number that its panel shows.
 
-        It differs only where the provider is sent another name or schema.
+        The number differs only if the provider is sent another name or schema.
         """
         tokens = {}
         for tool in self.tools:
@@ -124,7 +124,7 @@ class SentRequest:
         """Return a table of the messages, a table of the tools, and the exact request.
 
         Args:
-            exact: Whether to show the exact request too, which is long.
+            exact: Whether to include the exact request, which is long.
         """
         rows = []
         for message, tokens in zip(self.messages, self.message_tokens, strict=True):
@@ -142,7 +142,7 @@ class SentRequest:
         return _table("Tool", rows)
 
     def exact_html(self) -> Html:
-        """Return the exact request, which is long, folded."""
+        """Return the exact request, which is long, collapsed."""
         return fold("The exact request", self._exact_html())
 
     def _exact_html(self) -> Html:
@@ -165,10 +165,10 @@ class SentRequest:
 
 
 class SentRequests(Sequence[SentRequest]):
-    """The requests of one conversation, oldest first; secrets are hidden in a request when it is read."""
+    """The requests of one conversation, oldest first; reading a request masks its secrets."""
 
     def __init__(self, requests: Sequence[SentRequest], masking: Masking) -> None:
-        """Show *requests*, with the secrets hidden that *masking* knows."""
+        """Show *requests* with the secrets masked that *masking* knows."""
         self._requests, self._masking = requests, masking
 
     def __len__(self) -> int:
@@ -232,7 +232,7 @@ class Sender:
         redactor: Redactor,
         spend: Callable[[Usage | None], object],
     ) -> None:
-        """Send the messages of *agent_state* to the model of *agent*, and add the answers to *agent_state*.
+        """Send the messages of *agent_state* to the model of *agent*, and add its answers there.
 
         *spend* is called with the tokens and cost of each answer.
         """
@@ -241,9 +241,9 @@ class Sender:
         self.sent: list[SentRequest] = []
         """The requests that were sent, oldest first."""
         self.asked: float | None = None
-        """Since when the model is asked, in seconds since the epoch; None if it is not."""
+        """When the running request was sent, in seconds since the epoch; None without one."""
         self.on_chunk: OnChunk | None = None
-        """Called with each piece of an answer when it arrives."""
+        """Called with each piece of an answer as it arrives."""
         self._toolset = toolset
         self._agent_state = agent_state
         self._context = agent_state.context
@@ -270,13 +270,13 @@ class Sender:
         return [self._masking.offered(tool) for tool in offered]
 
     def send(self) -> list[Event]:
-        """Ask the model for the next message, and add it to the state: calls to run, or an answer.
+        """Ask the model for its next message, and add it to the state: calls to run, or an answer.
 
-        If the request fails, an error event is added, and the work stops. No request is sent if
-        a stop is wanted already.
+        If the request fails, an error event is added and the work stops. No request is sent if a
+        stop was already requested.
 
         Returns:
-            The new events. The caller then passes them to the listeners.
+            The new events. The caller must pass them to the listeners.
         """
         agent_state = self._agent_state
         self._token = token = CancelToken()
@@ -312,10 +312,11 @@ class Sender:
             self._token = self.asked = None
 
     def _without_images(self, error: Exception) -> list[Event]:
-        """Remove images from the context, if the model refused the request because of images.
+        """Remove images from the context if they may be why the model refused the request.
 
-        All images if the error names images and the model did not answer yet: those of a loaded
-        conversation may be from one with another model. Else only the new images.
+        All images are removed if the error mentions images and this model has not answered yet: an
+        earlier model may have accepted the images of a loaded conversation. Otherwise only the new
+        images are removed.
         """
         is_refused = getattr(error, "status", None) in REFUSALS
         names_images = IMAGE_WORDS.search(sentence_of(error)) is not None
@@ -334,7 +335,7 @@ class Sender:
         return [*self._agent_state.append(NoticeEvent(text, left_out=ids))]
 
     def _pass_piece(self, chunk: Chunk) -> None:
-        """Pass *chunk*, a piece of the answer, to `on_chunk`. Add an event if it announces a retry."""
+        """Pass *chunk*, a piece of the answer, to `on_chunk`; add an event for a retry."""
         if chunk.kind == "retry":
             self._agent_state.add(NoticeEvent(self._redactor.text(chunk.text)))
         if self.on_chunk is not None:
@@ -352,7 +353,7 @@ class Sender:
         self.sent.append(self._request(messages, tools))
 
     def next(self, masking: Masking) -> SentRequest:
-        """Return the request that would be sent now, with the unread messages; *masking* hides secrets."""
+        """Return the request that would be sent now, with unread messages and secrets masked."""
         provider = self.model.provider
         messages = [masking.written(message, provider) for message in self._context.messages]
         for event in tuple(self._agent_state.inbox):
@@ -360,7 +361,7 @@ class Sender:
         return self._request(messages, self.offered)
 
     def _failed(self, sentence: str) -> list[Event]:
-        """Add an error event for a request without an answer; the conversation can go on."""
+        """Add an error event for a request without an answer; the conversation can continue."""
         text = self._redactor.text(sentence)
         events: list[Event] = [*self._agent_state.append(AgentErrorEvent(None, text))]
         self._agent_state.end("error", text)
@@ -420,7 +421,7 @@ class Sender:
         return [*events, *self._notice(self._unknown_cost(answer.usage))]
 
     def _unknown_cost(self, usage: Usage | None) -> str | None:
-        """Return a notice if there is a limit, but *usage* has no cost; None later and in other cases."""
+        """Return a notice, once, if the cost is limited but *usage* has no cost; else None."""
         limit, cost = self.agent.max_cost, usage and usage.checked().cost
         if limit is None or cost is not None or self._is_cost_unknown:
             return None

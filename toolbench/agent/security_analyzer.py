@@ -66,7 +66,7 @@ class RuleSecurityAnalyzer:
     """
 
     def __init__(self, *rules: Rule, patterns: Mapping[str, SecurityRisk] | None = None) -> None:
-        r"""Rate calls by *rules* and *patterns*.
+        r"""Rate calls with *rules* and *patterns*.
 
         Args:
             *rules: Functions of an `ActionEvent` that return a rating or None.
@@ -103,7 +103,7 @@ def _rule(pattern: str, risk: SecurityRisk) -> Rule:
 
 
 class LLMSecurityAnalyzer:
-    """An analyzer that lets a model rate each call: another model, or the agent's own model.
+    """An analyzer that asks a model to rate each call: another model, or the agent's own model.
 
     Examples:
         >>> from toolbench import tool
@@ -124,7 +124,7 @@ class LLMSecurityAnalyzer:
         """Let *llm* rate calls.
 
         Args:
-            llm: The model that rates, as for `as_model`. Without it the agent's own model must
+            llm: The model that rates, as for `as_model`. If left out, the agent's own model must
                 send a `security_risk` with each call of a tool that is not read-only.
         """
         self._model: Model | None = None
@@ -149,12 +149,12 @@ class LLMSecurityAnalyzer:
         """Return the rating of the call of *event*; UNKNOWN if the agent's own model sent none.
 
         Args:
-            event: The call with secrets hidden, because its arguments are sent to the model.
+            event: The call with secrets masked, because its arguments are sent to the model.
             cancel: Can stop the request to the model.
             spend: Called with the tokens and cost of the rating.
 
         Raises:
-            ModelError: If the model *llm* answers without a rating; the agent then takes HIGH.
+            ModelError: If the model *llm* answers without a rating; the agent then assumes HIGH.
         """
         if self._model is None:
             return event.tool_call.security_risk or SecurityRisk.UNKNOWN

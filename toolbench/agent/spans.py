@@ -1,4 +1,4 @@
-"""The answers of a model in a conversation as spans of a timeline."""
+"""Timeline spans for the answers of a model in a conversation."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -59,13 +59,13 @@ def answers_of(conversation: "Conversation") -> Iterator[Span]:
 
 
 def spans_of_conversation(conversation: "Conversation") -> Iterator[Span]:
-    """Yield the spans of the model's answers in *conversation*, of the runs of its calls and their questions."""
+    """Yield spans for the model's answers in *conversation*, for its runs, and their questions."""
     yield from answers_of(conversation)
     yield from history().spans(conversation)
 
 
 def _words(event: Event) -> str:
-    """Return what the model did with its answer, without secrets."""
+    """Describe in a few words what the model answered in *event*, without secrets."""
     if isinstance(event, ActionEvent):
         return f"calls {event.tool_name}"
     shown = event.visualize

@@ -1,8 +1,8 @@
-"""The state of a conversation: its events, and all that follows from them.
+"""The state of a conversation: its events, and everything that follows from them.
 
-The log has all events and only grows. `AgentState.apply` does what follows from an event: messages for
-the model, calls that wait, the end of the work. It is called for each event that the log gets, for the
-events of a file or a fork, and after an interrupt for the events that were not applied whole.
+The log contains all events and only grows. `AgentState.apply` updates the rest for each event:
+messages for the model, waiting calls, the end of the work. It is called for each new event, for
+the events of a file or a fork, and, after an interrupt, for events that were not fully applied.
 """
 
 import json
@@ -50,18 +50,18 @@ _LIMIT = 3
 
 
 class EventLog(Sequence[Event]):
-    """The events of a conversation, oldest first. Any thread may read; listeners get each new event."""
+    """The events of a conversation, oldest first, for any thread; listeners get new events."""
 
     def __init__(self, listeners: Iterable[Callable[[Event], object]], redactor: Redactor) -> None:
         """Make an empty log.
 
         Args:
-            listeners: Called with each event, in the thread that adds it. If a listener
-                fails, a notice is added as an event, and the work goes on.
-            redactor: Hides the secrets of the conversation in its events, as do those of its calls.
+            listeners: Called with each event, in the thread that adds the event. If a listener
+                fails, a notice is added as an event, and the work continues.
+            redactor: Masks the secrets of the conversation. Secrets of calls are added to it.
         """
         self.redactor = redactor
-        """Hides the secrets of the conversation, and of all calls and results so far."""
+        """Masks the secrets of the conversation, and of all calls and results so far."""
         remembered.add(redactor.secrets)
         self._events: list[Event] = []
         self._listeners = list(listeners)
@@ -75,7 +75,7 @@ class EventLog(Sequence[Event]):
     def append(self, events: Iterable[E]) -> list[E]:
         """Append all *events*, or none of them if an interrupt comes, and return them.
 
-        An event without a number gets the next one.
+        An event without a number gets the next number.
         """
         with self._lock:
             appended, number = list[E](), self.last_id
@@ -88,7 +88,7 @@ class EventLog(Sequence[Event]):
         return appended
 
     def notify(self, events: Iterable[Event]) -> None:
-        """Call the listeners with *events*, which are in the log already."""
+        """Call the listeners with *events*, which are already in the log."""
         for event in events:
             for listener in tuple(self._listeners):
                 try:
@@ -129,11 +129,11 @@ class Round:
     """The calls of one message of the model, and the answers so far."""
 
     def __init__(self, message: Message, first: ActionEvent) -> None:
-        """Make a round of the calls of *message*; *first* is the first of them."""
+        """Make a round of the calls of *message*; *first* is the first of these calls."""
         self.message = message
         self.calls = [first]
         self.answers: dict[int, AnswerEvent] = {}
-        """The answers by the number of the call's event."""
+        """The answers, by the number of the call's event."""
         self.edited: set[int] = set()
         """The numbers of the calls whose arguments the user changed."""
 
@@ -143,7 +143,7 @@ class Round:
         return [call for call in self.calls if call.id not in self.answers]
 
     def apply(self, event: Event) -> None:
-        """Add *event*: a call, the change of a call, or an answer. The first answer to a call counts."""
+        """Add *event*: a call, a change of a call, or an answer (the first of a call counts)."""
         ids = [call.id for call in self.calls]
         match event:
             case ActionEvent() if event.id not in ids:
@@ -158,7 +158,7 @@ class Round:
 
     @property
     def is_finished(self) -> bool:
-        """Whether one of the calls ended the task."""
+        """Whether one of the calls finished the task."""
         for call in self.calls:
             if isinstance(call.action, FinishAction):
                 answer = self.answers.get(call.id)
@@ -176,7 +176,7 @@ class Round:
     def messages(self) -> list[Message]:
         """Return the messages of the round: the model's message, and the answers to its calls.
 
-        If the model wrote its calls as text, each answer is sent as text with the role of the user.
+        If the model wrote its calls as text, each answer is sent as text in a message of the user.
         """
         results: list[Part] = []
         sent = self.message.calls
@@ -204,7 +204,7 @@ class _Read(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content without a header for a failed call: the content already says that it failed."""
+        """The content without an error header: the content already says that the call failed."""
         return self.content
 
 
@@ -212,7 +212,7 @@ class Repeats:
     """Counts how often the same call was made in a row."""
 
     def __init__(self) -> None:
-        """Make a counter that has counted no call."""
+        """Make a counter that starts at zero."""
         self._last = ""
         self._times = 0
         self._counted: set[int] = set()
@@ -220,13 +220,13 @@ class Repeats:
         """Whether a call was made three times in a row."""
 
     def clear(self) -> None:
-        """Start counting from zero, when the user lets the model go on."""
+        """Start again at zero, because the user lets the model continue."""
         self._last, self._times, self.is_stuck = "", 0, False
 
     def is_third(self, event: ActionEvent) -> bool:
         """Count the call of *event*; tell whether it is at least the third same call in a row.
 
-        A call that was counted before it waited for the user is not counted again.
+        A call that waited for the user was already counted before, and is not counted again.
         """
         if event.id in self._counted:
             return False
@@ -252,12 +252,12 @@ class Repeats:
 class Spending:
     """The tokens and cost of each answer, and their sum.
 
-    Each answer is kept with the number of the event before the answer, so that a fork can count
-    the answers that it copied.
+    Each answer is stored with the number of the event before it, so that a fork can count the
+    answers that it copied.
     """
 
     def __init__(self) -> None:
-        """Make a record without answers; the sum is zero."""
+        """Make a record without answers, whose sum is zero."""
         self._entries: list[tuple[int, Usage]] = []
         self._lock = Lock()
         self.total = Usage()
@@ -270,7 +270,7 @@ class Spending:
             self.total += usage
 
     def before(self, event: int) -> "Spending":
-        """Return the part of the spending that came before the event with the number *event*."""
+        """Return the spending before the event with the number *event*."""
         past = Spending()
         for after, usage in tuple(self._entries):
             if after < event:
@@ -278,13 +278,13 @@ class Spending:
         return past
 
     def rows(self) -> list[Row]:
-        """Return a row for each answer: the number of the event before, tokens in and out, dollars."""
+        """Return a row for each answer: the event number before it, tokens in and out, dollars."""
         entries = tuple(self._entries)
         return [(n, u.input_tokens, u.output_tokens, u.cost) for n, u in entries]
 
     @classmethod
     def of(cls, rows: Iterable[Any]) -> "Spending":
-        """Return the spending in *rows*, which the method `rows` made.
+        """Return the spending in *rows*, which come from the method `rows`.
 
         Raises:
             TypeError: If an item is not a row.
@@ -300,29 +300,29 @@ class Spending:
 
 
 class AgentState:
-    """The events of a conversation, and what follows from them."""
+    """The events of a conversation, and everything that follows from them."""
 
     def __init__(self, log: EventLog, context: Context) -> None:
-        """Begin with an empty *log*, and a *context* without turns."""
+        """Start with an empty *log*, and a *context* without turns."""
         self.log = log
         self.context = context
         """The messages for the model."""
         self.inbox: deque[MessageEvent] = deque()
-        """The messages that were not sent to the model yet."""
+        """The messages of the user that were not sent to the model yet."""
         self.round: Round | None = None
         """The calls of the model's last answer; None as soon as all of them are answered."""
         self.over: StopReason | None = None
-        """Why the work stopped; None if it can go on."""
+        """Why the work stopped; None if it can continue."""
         self.detail = ""
-        """More about the reason, for the event of the stop."""
+        """Details of the reason, for the stop event."""
         self.stopping = Flag()
-        """Set when the user wants the work to stop."""
+        """Set when the user requests a stop."""
         self.wants_condensing = False
         """Whether to summarise the older turns before the next request."""
         self.repeats = Repeats()
         self.spending = Spending()
         self._call_ids: dict[str, int] = {}
-        """The ids of calls, each with the number of calls that had this id so far."""
+        """The number of calls so far for each call id that a model sent."""
 
     @property
     def steps(self) -> int:
@@ -336,23 +336,23 @@ class AgentState:
         return [event.id for event in tuple(self.inbox)]
 
     def end(self, reason: StopReason | None, detail: str = "") -> None:
-        """Stop for *reason* until the next message of the user; None lets the work go on."""
+        """Stop for *reason* until the user's next message; with None, the work can continue."""
         self.over, self.detail = reason, detail
 
     # --- events ----------------------------------------------------------------------
 
     def add(self, *events: Event) -> None:
-        """Append *events*, apply each, and then call the listeners."""
+        """Append *events*, apply each event, and then call the listeners."""
         self.log.notify(self.append(*events))
 
     def append(self, *events: E, message: Message | None = None) -> list[E]:
-        """Append *events*, all or none, and apply each; return them with their numbers.
+        """Append *events*, all or none, and apply each event; return them with their numbers.
 
-        The caller then calls `log.notify`, because a listener may raise a KeyboardInterrupt.
+        The caller must then call `log.notify`, because a listener may raise a KeyboardInterrupt.
 
         Args:
             *events: The events.
-            message: The message of the model in which the events are, if there is one.
+            message: The message of the model that contains the events, if there is one.
         """
         appended = self.log.append(events)
         for event in appended:
@@ -360,9 +360,9 @@ class AgentState:
         return appended
 
     def receive(self, event: MessageEvent) -> list[MessageEvent]:
-        """Append *event*, a message of the user: after an interrupt too, it is in log and inbox, or in neither.
+        """Append *event*, a user message, to log and inbox; an interrupt prevents both or neither.
 
-        As after `append`, the caller then calls `log.notify`.
+        As after `append`, the caller must then call `log.notify`.
         """
         place = len(self.log)
         try:
@@ -377,13 +377,14 @@ class AgentState:
             raise
 
     def apply(self, event: Event, message: Message | None = None) -> None:
-        """Do what follows from *event*, which is in the log.
+        """Update the state for *event*, which is in the log.
 
-        To do it twice changes nothing, except for messages: `repair` applies only those in no turn.
+        Applying an event twice is harmless, except for messages: `repair` applies only messages
+        that are in no turn yet.
 
         Args:
             event: The event.
-            message: The message of the model in which the event is; the event's own if left out.
+            message: The message of the model that contains the event; the event's own if left out.
         """
         match event:
             case ActionEvent():
@@ -414,7 +415,7 @@ class AgentState:
         self._call_ids.setdefault(event.tool_call_id, 1)
 
     def _close_round(self) -> None:
-        """If all calls are answered, add the calls and the answers to the model's messages."""
+        """If all calls are answered, add the calls and answers to the model's messages."""
         current = self.round
         if current is None or current.waiting:
             return
@@ -427,11 +428,11 @@ class AgentState:
         self.round = None
 
     def _said_in(self, event: ActionEvent | MessageEvent) -> Message:
-        """Return the message of the model that *event* has."""
+        """Return the model's message that is stored in *event*."""
         return WIRES[self.context.provider].read(event.message or {})
 
     def read(self, event: MessageEvent) -> None:
-        """Give *event* to the model with the next request; end the work if the event says so."""
+        """Add *event* to the next request, or end the work if the message is `/exit`."""
         if event.is_exit:
             self.end("finished", event.text.strip())
         else:
@@ -439,7 +440,7 @@ class AgentState:
             self.context.add([message_of(event)], [event.id])
 
     def new_call_id(self, sent: str | None) -> str:
-        """Return an id for a call that is unique in the conversation: *sent*, if no call has it yet."""
+        """Return a unique id for a call: *sent*, unless another call already has this id."""
         new = id_ = sent or "call"
         number = self._call_ids.get(id_, 1)
         while new in self._call_ids:
@@ -452,7 +453,7 @@ class AgentState:
     # --- after an interrupt ------------------------------------------------------------
 
     def repair(self) -> None:
-        """Apply what an interrupt, at any line of code, left unapplied of the last answer's events."""
+        """Apply the events since the model's last answer that an interrupt left unapplied."""
         known = self._known_ids()
         if self.round is not None and self.round.calls[0].id in known:
             self.round = None
@@ -467,7 +468,7 @@ class AgentState:
             self.end("answered")
 
     def _known_ids(self) -> set[int]:
-        """Return the numbers of the events in the model's messages, and of those that were condensed."""
+        """Return the numbers of the events in the messages for the model, or in their summaries."""
         known = set(self.context.event_ids)
         for event in self.log.after(0):
             if isinstance(event, Condensation):
@@ -475,7 +476,7 @@ class AgentState:
         return known
 
     def _since_last_answer(self) -> list[Event]:
-        """Return the events of the model's last answer, and all later ones."""
+        """Return all events from the model's last answer on."""
         events = self.log.after(0)
         for place in reversed(range(len(events))):
             if begins_answer(events[place]):

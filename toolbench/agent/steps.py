@@ -1,4 +1,4 @@
-"""What the steps of a conversation took: time, tokens and cost, as bars in the transcript."""
+"""Time, tokens and cost of the steps of a conversation, as bars in the transcript."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,16 +21,16 @@ _TRACK = "height:3px;background:rgba(128,128,128,.2);display:flex;margin-top:1px
 
 @dataclass
 class Step:
-    """An answer of the model with the calls in it."""
+    """One step: an answer of the model, with the calls in it."""
 
     number: int
-    """From 1."""
+    """The number of the step, from 1."""
     model_seconds: float | None
-    """The seconds until the answer was there; None if they are not known, as from an older file."""
+    """The seconds until the answer arrived; None if unknown, as in older files."""
     usage: Usage
     """The tokens and cost of the answer."""
     call_seconds: float = 0.0
-    """The seconds that its calls worked, together."""
+    """The total seconds for which the calls of the step worked."""
 
     @property
     def seconds(self) -> float | None:
@@ -41,17 +41,17 @@ class Step:
 
 
 class Steps:
-    """The steps of a conversation. All bars of one kind have one scale: that of the largest value."""
+    """The steps of a conversation. For each kind of bar, the largest value sets the scale."""
 
     def __init__(self, events: Sequence[Event], spent: Iterable[Row]) -> None:
-        """Find the steps in *events*, with the rows of `Spending` for their tokens and cost."""
+        """Find the steps in *events*; *spent* is the result of `Spending.rows`."""
         usages = defaultdict[int, Usage](Usage)
         for after, read, written, cost in spent:
             # An answer is added to the log as soon as it is paid for
             usages[after + 1] += Usage(read, written, cost)
         self._firsts: dict[int, Step] = {}
         self.numbers: dict[int, int] = {}
-        """The number of the step of each event that the model made, by the event's number."""
+        """The step number of each event of the model, by the event's number."""
         step: Step | None = None
         for event in events:
             if isinstance(event, ActionEvent | MessageEvent) and begins_answer(event):
@@ -68,7 +68,7 @@ class Steps:
                 self._largest[kind] = max(self._largest[kind], amount)
 
     def facts(self, total: Usage) -> str:
-        """Return what all steps took, in words; *total* also has what other models were asked."""
+        """Return the sums of all steps in words; *total* includes the spending of other models."""
         facts = [counted(len(self._firsts), "step")]
         times = [step.seconds for step in self._firsts.values() if step.seconds is not None]
         if times:
@@ -77,7 +77,7 @@ class Steps:
         return ", ".join(facts)
 
     def html_before(self, event: Event) -> Html:
-        """Return a line with the bars of the step that *event* begins; empty if it begins none."""
+        """Return a line with the bars of the step that *event* starts; empty for others."""
         step = self._firsts.get(event.id)
         if step is None:
             return Html("")
@@ -104,7 +104,7 @@ class Steps:
 
 
 def _amounts(usage: Usage) -> dict[str, float]:
-    """Return the tokens in and out, and the cost, as far as they are known."""
+    """Return those of input tokens, output tokens and cost that are known."""
     amounts = {"in": usage.input_tokens, "out": usage.output_tokens, "cost": usage.cost}
     return {kind: amount for kind, amount in amounts.items() if amount is not None}
 
@@ -116,7 +116,7 @@ def _words(kind: str, amount: float) -> str:
 
 
 def _cell(text: str, bar: str, *, tip: str) -> str:
-    """Return *text* with a bar below it, which only repeats what the text says."""
+    """Return *text* with a bar below it, which screen readers skip: it repeats the text."""
     return (
         f'<span title="{escape(tip)}" style="white-space:nowrap">'
         f'{escape(text)}<span aria-hidden="true" style="{_TRACK}">{bar}</span></span> '
@@ -124,6 +124,6 @@ def _cell(text: str, bar: str, *, tip: str) -> str:
 
 
 def _part(value: float, largest: float, color: str) -> str:
-    """Return a part of a bar, as long as *value* is to *largest*."""
+    """Return a segment of a bar, as long as the share of *value* in *largest*."""
     share = 100 * value / (largest or 1.0)
     return f'<span style="height:3px;width:{share:.1f}%;background:{color}"></span>'

@@ -1,7 +1,7 @@
 """The tools of one conversation: made for it, offered to its model, closed at its end.
 
-If there are too many tools, the model gets one that searches them.
-Source of the search: the layered tool sets of Manus, as described in OpenHands' notes on function calling.
+If there are too many tools, the model gets a tool that searches them. Source of the search: the
+layered tool sets of Manus, as described in OpenHands' notes on function calling.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ _MAX_DESCRIPTION = 300
 
 
 def is_one_tool(value: Any) -> bool:
-    """Tell whether *value* stands for one tool, not for a list of tools."""
+    """Tell whether *value* stands for one tool, rather than a list of tools."""
     is_spec = isinstance(value, ToolDefinition | Tool | str | type)
     return is_spec or isfunction(value) or hasattr(value, "as_tool")
 
@@ -44,16 +44,16 @@ class ToolMaking:
     """Makes tools from everything that `Agent` accepts as tools."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make tools for *state*; *parts* has functions for the values of some parameters of `create`."""
+        """Make tools for *state*; *parts* has functions that supply some parameters of `create`."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 
     def tools_of(self, spec: Any) -> list[AnyTool]:
-        """Return the tools of *spec*: a tool, a class, a `Tool`, a name, a function, or a list of these.
+        """Return the tools of *spec*: a tool, class, `Tool`, name or function, or a list of these.
 
         Raises:
             RegistrationError: If *spec* is not a tool.
-            ToolNotFoundError: If there is no tool of the name.
+            ToolNotFoundError: If there is no tool of the given name.
         """
         if isinstance(spec, ToolDefinition):
             return [spec]
@@ -87,7 +87,7 @@ class ToolMaking:
         return tools
 
     def close(self) -> None:
-        """Close the tools that this object made; other tools belong to the caller."""
+        """Close the tools that this object made; the caller owns other tools."""
         owned, self._owned = self._owned, []
         for tool in owned:
             getattr(tool.executor, "close", lambda: None)()
@@ -128,7 +128,7 @@ class SearchToolsExecutor(ToolExecutor[SearchToolsAction, SearchToolsObservation
     def __call__(
         self, action: SearchToolsAction, conversation: Any = None
     ) -> SearchToolsObservation:
-        """Return the tools that have the most words of the query; a word in a name counts three times."""
+        """Return the tools that match most words of the query; words in names count three times."""
         query_words = set(words_of(action.query.replace(" ", "_")))
         matches: list[tuple[int, ToolDefinition[Any, Any]]] = []
         for tool in self._tools:
@@ -188,7 +188,7 @@ class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation])
         tools: Sequence[ToolDefinition[Any, Any]] = (),
         on_match: Callable[[Iterable[str]], object] = lambda names: None,
     ) -> Sequence[Self]:
-        """Return the tool.
+        """Return the tool in a list.
 
         Args:
             conv_state: Not used.
@@ -219,7 +219,7 @@ class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation])
 
 
 class Toolset:
-    """The tools of a conversation by name."""
+    """The tools of a conversation, by name."""
 
     def __init__(
         self,
@@ -235,7 +235,8 @@ class Toolset:
         Args:
             specs: Tools, classes of tools, `Tool` specs, names, functions, or lists of these.
             state: The state of the conversation for which the tools are made.
-            parts: For some parameters of `create`, by name: a function that returns the value.
+            parts: Functions that return the values for some parameters of `create`, by parameter
+                name.
             skips: Returns True for a tool to leave out.
             mcp_config: MCP servers whose tools are added.
 
@@ -282,7 +283,7 @@ class Toolset:
 
     @property
     def tools(self) -> dict[str, AnyTool]:
-        """All tools by name, in their latest definitions, without those that left their servers."""
+        """All tools by name, in their latest definitions, but none that a server removed."""
         return {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
@@ -318,7 +319,7 @@ class Toolset:
         self._matches.update(names)
 
     def close(self) -> None:
-        """Close the tools that were made for the conversation; other tools belong to the caller."""
+        """Close the tools that were made for the conversation; the caller owns other tools."""
         self._making.close()
         client, self._client = self._client, None
         if client is not None:

@@ -60,11 +60,11 @@ _MOST = 40
 
 
 def result_line(observation: Observation) -> str:
-    """Return *observation* on one line, for a row that cuts what has no room; empty if it says nothing.
+    """Summarise *observation* on one line, for a row that may be cut; empty if it is empty.
 
-    JSON is written as the arguments of a call are, a list with the number of its items. Of a table
-    there are its size and its first lines, of other text the first lines, of an image that there is
-    one.
+    JSON is written as in the arguments of a call, and a list with the number of its items. For a
+    table, the line has its size and first rows; for other text, the first lines; for images, their
+    number.
     """
     parts: list[str] = []
     images = sum(len(b.image_urls) for b in observation.content if b.type == "image")
@@ -95,7 +95,7 @@ def _pairs(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _part_of(value: Any) -> str:
-    """Return *value*, a part of a JSON value; a long list or object by its size."""
+    """Return *value*, a part of a JSON value, as text; for a long list or object, only its size."""
     text = clip(value, _ROOM)
     if len(text) <= _LONGEST or not isinstance(value, Mapping | list):
         return text
@@ -128,12 +128,12 @@ def to_html(conversation: "Conversation") -> str:
 def bundle(
     conversation: "Conversation", events: Sequence[Event] | None = None, *, is_running: bool = False
 ) -> dict[str, str]:
-    """Return the transcript as text and HTML for a cell; if it is long, only the last events.
+    """Return the transcript as text and HTML for a cell; only the last events of a long one.
 
     Args:
         conversation: The conversation.
         events: The events to show; all if left out.
-        is_running: Whether calls without an answer run now; if not, they wait.
+        is_running: Whether calls without an answer are running; otherwise they wait.
     """
     if events is None:
         events = conversation.events
@@ -155,7 +155,7 @@ def bundle(
 
 
 def masked(event: Event, masking: Masking) -> Event:
-    """Return *event* with secrets hidden; do this before text is cut: a cut may split a secret."""
+    """Return *event* with secrets masked; do this before a cut, which may split a secret."""
     if isinstance(event, MessageEvent):
         return replace(event, content=masking.content(event.content))
     if isinstance(event, ActionEvent | CallEdit):
@@ -202,13 +202,13 @@ def _whole(
 
 
 def steps_of(conversation: "Conversation") -> Steps:
-    """Return what each step of *conversation* took, also of those that are not shown."""
+    """Return time, tokens and cost of each step of *conversation*, including steps not shown."""
     state = conversation.agent_state
     return Steps(state.log.after(0), state.spending.rows())
 
 
 def head_html(conversation: "Conversation", steps: Steps) -> Html:
-    """Return the line above a transcript: the model, and what all *steps* took."""
+    """Return the line above a transcript: the model, and the sums of all *steps*."""
     facts = steps.facts(conversation.usage)
     return Html(
         '<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:baseline;'
@@ -219,11 +219,11 @@ def head_html(conversation: "Conversation", steps: Steps) -> Html:
 
 
 def foot_html(conversation: "Conversation", *, is_page: bool = False) -> Html:
-    """Return the last request to the model, behind a line to click.
+    """Return the last request to the model, collapsed under a line that opens it.
 
     Args:
         conversation: The conversation.
-        is_page: Whether the exact request is shown, as on a page.
+        is_page: Whether the exact request is included, as on a page.
     """
     requests = conversation.requests
     if not requests:
@@ -241,14 +241,14 @@ def events_html(
     asking: Container[int] = (),
     steps: Steps | None = None,
 ) -> Html:
-    """Return *events* below each other, each call with its answer.
+    """Return *events* one below the other, each call with its answer.
 
     Args:
         events: The events.
         depth: How many conversations contain the conversation of the events.
-        is_running: Whether calls without an answer run now; if not, they wait.
+        is_running: Whether calls without an answer are running; otherwise they wait.
         asking: The numbers of the running calls whose tools ask the user.
-        steps: What the steps took, to show it above each of them; None if this is not known.
+        steps: Time, tokens and cost, shown above the first event of each step; None if unknown.
     """
     answers: dict[int | None, AnswerEvent] = {}
     edits: dict[int, CallEdit] = {}
@@ -281,7 +281,7 @@ def events_html(
 
 
 def call_numbers(events: Iterable[Event]) -> dict[int, int]:
-    """Return the number of each call among *events*, from 1; the keys are the ids of the events."""
+    """Return the number of each call among *events*, from 1, by the id of its event."""
     numbers: dict[int, int] = {}
     for event in events:
         if isinstance(event, ActionEvent):
@@ -324,7 +324,7 @@ def _message(event: MessageEvent) -> Html:
 
 
 def thought_html(event: ActionEvent) -> Html:
-    """Return what the model wrote before its call; empty if it wrote nothing."""
+    """Return the text that the model wrote before its call; empty if there is none."""
     if not event.thought:
         return Html("")
     return Html(f'<div style="margin:0 0 6px">{markdown_html(event.thought)}</div>')
@@ -340,9 +340,9 @@ def call_html(
     is_running: bool = False,
     is_asking: bool = False,
 ) -> Html:
-    """Return a compact row that opens and shows the call and its answer.
+    """Return a compact row that expands to the call and its answer.
 
-    The model's thought is not part of it; see `thought_html`.
+    The model's text before the call is not included; see `thought_html`.
 
     Args:
         event: The call.
@@ -350,7 +350,7 @@ def call_html(
         edit: The user's change of the call, if there is one.
         number: The number of the call among the calls of the conversation.
         depth: How many conversations contain the conversation of the call.
-        is_running: Whether the call runs now, if there is no answer yet.
+        is_running: Whether a call without an answer is running.
         is_asking: Whether the tool of the running call waits for an answer of the user.
     """
     arguments = event.shown_arguments
@@ -397,7 +397,7 @@ def _badge_of(answer: AnswerEvent | None, *, is_running: bool, is_asking: bool) 
 
 
 def _brief_html(observation: Observation) -> str:
-    """Return the first words of *observation*, for the closed row of its call."""
+    """Return the first words of *observation*, for the collapsed row of its call."""
     text = result_line(observation)
     if not text:
         return ""
@@ -430,7 +430,7 @@ def _result(answer: AnswerEvent, depth: int) -> Html:
 
 
 def _inner(observation: Observation, depth: int) -> str:
-    """Return the conversation of a delegated task, behind a line to click; "" for other results."""
+    """Return the conversation of a delegated task, collapsed; "" for other results."""
     if not isinstance(observation, DelegateObservation) or depth >= _DEEPEST:
         return ""
     events = [readable_event_of(data) for data in observation.transcript]
