@@ -256,7 +256,7 @@ class FilterError(ToolbenchError, ValueError):
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """No class has the kind that was asked for, or several have it. The reference SDK: a ValueError.
+    """No class has the requested kind, or several have it. The reference SDK raises a ValueError.
 
     Examples:
         >>> from toolbench import Action
@@ -312,8 +312,8 @@ class ModelConnectionError(ModelError, ConnectionError):
 class ModelDriftError(ModelError, LookupError):
     """A recording of a model has no answer to a request.
 
-    The message compares the request with the most similar recorded request, and names a few
-    descriptions of its tools, or last messages, that are recorded.
+    The message compares the request with the most similar recorded request. It also lists a few
+    recorded last messages or tool descriptions.
 
     Examples:
         >>> from toolbench.errors import ModelDriftError
@@ -467,7 +467,7 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
 
 class ToolStoppedError(ToolFailedError):
-    """A magic did not run a tool that the user or the policy refused, or the run was stopped.
+    """A tool that a magic called was refused by the user or the policy, or its run was stopped.
 
     Examples:
         >>> from IPython.core.interactiveshell import InteractiveShell
@@ -490,7 +490,7 @@ class ToolStoppedError(ToolFailedError):
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):
-    """No tool or server has the name that was asked for. The reference SDK raises a KeyError.
+    """No tool or server has the requested name. The reference SDK raises a KeyError.
 
     Examples:
         >>> from toolbench import register_tool, run_tool, tool
@@ -531,7 +531,7 @@ class MissingExtraError(ToolbenchError, ImportError):
     """
 
     def __init__(self, extra: str) -> None:
-        """Make an error that says how to install *extra*, the extra of the distribution that is missing."""
+        """Make an error that says how to install *extra*, an optional part of toolbench."""
         self.extra = extra
         super().__init__(f"{_EXTRAS[extra]} {how_to_install_extra(extra)}")
 
@@ -547,8 +547,8 @@ _MOST_COMPARED = 1_000
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x' or 'y'?"` with the names of *known* that are similar to *name*.
 
-    Return an empty string if no name is similar. Only the first thousand names are looked at: a
-    server may list any number, and each takes some microseconds.
+    Return an empty string if no name is similar. Only the first thousand names are compared,
+    because a server may list any number.
     """
     looked_at = list(islice(known, _MOST_COMPARED))
     near = [repr(match) for match in get_close_matches(name, looked_at, n=3)]

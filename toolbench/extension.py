@@ -75,7 +75,7 @@ class Workbench:
             return self._client
 
     def load(self) -> None:
-        """Add the magics, the completion and the displays to the shell; start to record direct calls."""
+        """Add magics, completion and displays to the shell, and start recording direct calls."""
         known = self._shell.magics_manager.magics
         self._covered = [
             (where, name, known[where].get(name))
@@ -134,7 +134,7 @@ class Workbench:
         return matchers
 
     def _before_cell(self, info: Any = None) -> None:
-        """Prepare for a new cell: SIGINT must stop background runs too, and panels belong to this cell."""
+        """Prepare for a cell: SIGINT must stop background runs, and new panels belong to it."""
         active.watch.cell_begins()
         shown_views.begin(getattr(info, "cell_id", None))
 
@@ -166,7 +166,7 @@ def _served() -> list[Any]:
 
 
 def _check_panels() -> bool:
-    """Let the open panels say if their tools have changed; return False, which ends a watch."""
+    """Let open panels show whether their tools have changed; return False to end the watch."""
     for panel in _open("open_panels", "widgets.panel.panel"):
         panel.look()
     return False

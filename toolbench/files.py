@@ -1,7 +1,7 @@
-"""Write a file completely or not at all; replace what a user named only if the user says so.
+"""Write files completely or not at all, and replace a user's file only with permission.
 
-Readers see the old content until the write ends. A file with state is no link: one that comes with
-a cloned repository could lead to any file.
+Readers see the old content until the write ends. A file with state of toolbench must not be a link:
+a link that comes with a cloned repository could lead to any file.
 """
 
 import errno
@@ -17,10 +17,10 @@ from toolbench.errors import FileError
 
 
 def open_unlinked(path: str | os.PathLike[str], flags: int, mode: int = 0o666) -> int:
-    """Open the file at *path*, as `os.open` does, unless it is a link; `open` takes it as `opener`.
+    """Open the file at *path* as `os.open` does, but refuse links; an `opener` for `open`.
 
     Raises:
-        OSError: If the file cannot be opened; a link is refused with a sentence.
+        OSError: If the file cannot be opened, or is a link.
     """
     _refuse_link(path)
     # Also one that appears only now
@@ -38,13 +38,13 @@ def _refuse_link(path: str | os.PathLike[str]) -> None:
 def write_whole(
     path: Path, content: str | bytes, *, errors: str = "strict", is_private: bool = True
 ) -> None:
-    """Write *content* to the file at *path*, in place of its old content; a string is written as UTF-8.
+    """Write *content* to the file at *path*, in place of its old content.
 
     Args:
-        path: The file; its folder must exist. If writing fails, the old content stays.
-            What is no file, such as `/dev/stdout`, is written to.
-        content: The new content of the file.
-        is_private: Whether only the owner of the file can read it, and it is no link. If not, a
+        path: The file; its folder must exist. If writing fails, the old content stays. A device
+            such as `/dev/stdout` is written to directly.
+        content: The new content of the file; a string is written as UTF-8.
+        is_private: Whether only the owner may read the file, and links are refused. If false, a
             link is followed, an old file keeps its owner and permissions, and a new file gets the
             usual permissions of this process.
         errors: How to treat characters that UTF-8 cannot encode; see `str.encode`.
@@ -85,7 +85,7 @@ def _encoded(content: str | bytes, errors: str) -> bytes:
 
 
 def _make_alike(file: Path, old: os.stat_result) -> None:
-    """Give *file* the owner, if this process may, and the permissions of the *old* file."""
+    """Give *file* the permissions of the *old* file and, if this process may, its owner."""
     if (old.st_uid, old.st_gid) != (file.stat().st_uid, file.stat().st_gid):
         with suppress(OSError):
             os.chown(file, old.st_uid, old.st_gid)
@@ -119,7 +119,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
 
 
 HOW_TO_OVERWRITE = "overwrite=True (--overwrite in a line)"
-"""What the user writes to replace a file, in Python and in a line of a cell or of a terminal."""
+"""What the user writes to allow a file to be replaced, in Python and on a command line."""
 # Else two threads would both find no file, and one would replace that of the other
 _one_writes = Lock()
 
@@ -132,8 +132,8 @@ def write_named(
     Args:
         path: The file; `~` is the home directory.
         content: The new content; a string is written as UTF-8.
-        overwrite: Replace a file that has other content. One that is empty, or has this content
-            already, needs no permission.
+        overwrite: Whether to replace a file with other content. An empty file, or one that
+            already has this content, needs no permission.
         is_private: As in `write_whole`.
 
     Raises:

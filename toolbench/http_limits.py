@@ -1,8 +1,8 @@
 """Limits for the connections to a web server of this process, so that no client can use it up.
 
-A connection that sends nothing, or half a request, costs a file descriptor. A process that has none
-left cannot open a file, and a kernel without one loses its output. uvicorn's own `limit_concurrency`
-counts whole requests only.
+A connection that sends nothing, or half a request, still uses a file descriptor. A process without
+free descriptors cannot open files, and a kernel loses its output. uvicorn's own `limit_concurrency`
+counts complete requests only.
 """
 
 from asyncio import TimerHandle, Transport
@@ -20,7 +20,7 @@ except ImportError:
     resource = None  # type: ignore[assignment]
 
 REQUEST_SECONDS = 10
-"""The seconds within which a request must be there, and a connection must show that it is known."""
+"""The seconds within which a request must arrive, and a connection must prove to be known."""
 _MOST_CONNECTIONS = 128
 # Of the descriptors that the process may open
 _SHARE = 8
@@ -29,7 +29,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 class LimitedConnection(H11Protocol):
-    """A connection that is closed if its client is too slow, or takes the place of others."""
+    """A connection that is closed if its client is slow or there are too many connections."""
 
     def __init__(
         self,
@@ -41,10 +41,11 @@ class LimitedConnection(H11Protocol):
         """Make one of at most *most* connections.
 
         Args:
-            *arguments: What uvicorn gives.
+            *arguments: The arguments that uvicorn passes.
             most: How many connections may be open.
-            is_known: Tells by the headers of a request whether its client is one of ours.
-            **options: What uvicorn gives.
+            is_known: A function that gets the headers of a request, and tells whether its client
+                is one of ours.
+            **options: The options that uvicorn passes.
         """
         super().__init__(*arguments, **options)
         self._most = most
@@ -55,7 +56,7 @@ class LimitedConnection(H11Protocol):
         self._timer: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Begin to count the time; if there are too many connections, close the oldest stranger."""
+        """Start the timer; if there are too many connections, close the oldest unknown one."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(1, self._tick)
         if len(self.connections) <= self._most:
@@ -71,19 +72,19 @@ class LimitedConnection(H11Protocol):
         oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Read on, and look whether the client is known."""
+        """Read on, and check whether the client is known."""
         super().data_received(data)
         if not self._belongs and self.headers:
             self._belongs = self._is_known(self.headers)
 
     def on_response_complete(self) -> None:
-        """A known client has its time again for the next request."""
+        """Reset the timer of a known client for its next request."""
         if self._belongs:
             self._seconds = 0
         super().on_response_complete()
 
     def _tick(self) -> None:
-        """Count a second. While the whole process stands still, none is counted."""
+        """Count one second of waiting. While the whole process is suspended, nothing is counted."""
         # None before the first request
         cycle: Any = self.cycle
         is_answering = cycle and not cycle.response_complete and not cycle.more_body
@@ -97,7 +98,7 @@ class LimitedConnection(H11Protocol):
             self._timer = self.loop.call_later(1, self._tick)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the count."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
@@ -106,12 +107,13 @@ class LimitedConnection(H11Protocol):
 def limit_connections(config: uvicorn.Config, is_known: Callable[[Headers], bool]) -> None:
     """Limit the connections of a server with *config*, before it starts.
 
-    Where too many are open, those that have sent no request of a known client make room, the oldest
-    first: so strangers never take the place of a known client.
+    If too many connections are open, the oldest one without a request of a known client is closed.
+    So unknown clients never take the place of a known one.
 
     Args:
         config: The settings of the server.
-        is_known: Tells by the headers of a request whether its client is one of ours.
+        is_known: A function that gets the headers of a request, and tells whether its client is one
+            of ours.
     """
     most = _MOST_CONNECTIONS
     if resource is not None:

@@ -1,4 +1,4 @@
-"""The commands that install a package into this Python: by pip or, where pip is missing, by uv."""
+"""The commands that install a package into this Python: by pip or, if pip is missing, by uv."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ def how_to_install(what: str) -> str:
     The command is for a cell if this process has an IPython shell, and for a terminal if not.
 
     Args:
-        what: The package as pip takes it, such as `pandas`; also with an extra or an option.
+        what: The package as pip accepts it, such as `pandas`, perhaps with an extra or an option.
     """
     return ", then ".join(install_commands(what, for_cell=_has_shell()))
 
@@ -31,8 +31,8 @@ def install_commands(what: str, *, for_cell: bool, python: str | None = None) ->
     """Return the commands that install *what* into this Python; the last command installs it.
 
     Args:
-        what: The end of the command of pip, quoted for a shell.
-        for_cell: Whether a cell of a notebook runs the commands; a terminal if not.
+        what: The end of the pip command, quoted for a shell.
+        for_cell: Whether the commands are for a notebook cell; if not, they are for a terminal.
         python: The command that starts this Python; by default its path.
     """
     start = quote(python or sys.executable)
@@ -49,9 +49,10 @@ def install_commands(what: str, *, for_cell: bool, python: str | None = None) ->
 
 
 def own_source() -> str:
-    """Return what pip takes to install this toolbench elsewhere: the path of its checkout or wheel, or a URL.
+    """Return the argument with which pip installs this toolbench elsewhere: a path or a URL.
 
-    Empty if it came from an index of packages, as from PyPI: there pip finds it by its name.
+    The result is empty if toolbench came from a package index such as PyPI, where pip finds it by
+    its name.
     """
     try:
         # PEP 610: there is no such file after an installation from an index

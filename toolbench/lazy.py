@@ -43,9 +43,8 @@ def public_names(
 def _declared(package: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the names that *package* imports under `if TYPE_CHECKING:`, each with its module.
 
-    Each import is written `from home import attribute as name`. The source is split into words
-    instead of being parsed by `ast`: importing `ast` would take the largest part of the time of
-    `import toolbench`.
+    Each import is written `from home import attribute as name`. The source is split into words and
+    not parsed, because importing `ast` would take most of the time of `import toolbench`.
     """
     spec: Any = sys.modules[package].__spec__
     # `get_source` loads `tokenize`

@@ -1,11 +1,11 @@
-"""The network: the errors of any package, and the most bytes of one answer of a server or a model.
+"""Classify the network errors of any package, and limit the bytes of one answer.
 
 httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each
 have their own errors. Only the names of the classes and the status are similar in all of them, and
 no package has to be imported to look at these.
 
-Bytes are counted after decompression: a body of 1 MB can be 1 GB then, and no error of memory tells
-who sent it.
+Bytes are counted after decompression: 1 MB can become 1 GB, and running out of memory would not
+show who sent it.
 """
 
 import errno
@@ -29,7 +29,7 @@ UNREACHED = frozenset(
         *("gaierror", "ConnectionRefusedError"),
     }
 )
-"""The names of the classes of errors that mean: the host could not be reached at all."""
+"""The names of error classes which mean that the host could not be reached at all."""
 CONNECTION = frozenset(
     {
         *("TransportError", "NetworkError", "ConnectError", "ConnectionError"),
@@ -39,7 +39,7 @@ CONNECTION = frozenset(
         *("ConnectionClosed", "URLError", "gaierror", "herror", "TimeoutError"),
     }
 )
-"""The names of the classes of errors that mean: the connection to a host failed."""
+"""The names of error classes which mean that the connection to a host failed."""
 
 _TIMEOUTS = ("Timeout", "TimeoutError", "TimeoutException", "TimeoutExpired")
 _MCP = frozenset({"McpError", "MCPError"})
@@ -126,14 +126,14 @@ def too_long() -> str:
 
 
 def limit_answer(response: Any, *, is_stream: bool = False) -> None:
-    """Let nobody read more than `MOST_BYTES` of *response*; reading more raises a `BodyError`.
+    """Limit the body of *response* to `MOST_BYTES`; reading more raises a `BodyError`.
 
-    Call it before the body is read, for example in a hook of the client. The body is decompressed
-    piece by piece, and *response* then says no more that it was compressed.
+    Call this before the body is read, for example in a hook of the client. The body is decompressed
+    piece by piece, and the headers of *response* no longer say that it was compressed.
 
     Args:
         response: A response of httpx or httpx2, of a blocking or an async client.
-        is_stream: Whether it is a stream of events that may go on for ever: then it is only
+        is_stream: Whether the body is a stream of events that may never end. Then it is only
             decompressed, and its reader limits each event.
     """
     package: Any = sys.modules[type(response).__module__.partition(".")[0]]
@@ -157,7 +157,7 @@ async def limit_async_answer(response: Any) -> None:
 
 
 class _LimitedBody:
-    """The decompressed body of a response; its kind for a package is made by `_kind_of_stream`."""
+    """The decompressed body of a response; `_kind_of_stream` makes the subclass for a package."""
 
     def __init__(self, packed: Any, most: int | None) -> None:
         self._packed, self._most, self._count = packed, most, 0
@@ -190,7 +190,7 @@ class _LimitedBody:
 def _kind_of_stream(package: Any) -> type[_LimitedBody]:
     """Return the class of streams for *package*, httpx or httpx2.
 
-    There is one for all responses: a class is a circle, which would keep an unread body until some
-    later garbage collection, in the middle of other work.
+    All responses share one class. A class refers to itself, so a new class for each response would
+    keep an unread body alive until a later garbage collection.
     """
     return type("LimitedBody", (_LimitedBody, package.SyncByteStream, package.AsyncByteStream), {})

@@ -1,4 +1,4 @@
-"""Threads, where Python has them: in a page (Pyodide) work is done at once, a fork leaves them behind."""
+"""Start threads, or do work at once in a Python without threads; leave threads out of forks."""
 
 import os
 import sys
@@ -46,9 +46,9 @@ _with_threads: WeakSet[Any] = WeakSet()
 
 
 def leave_behind_in_forks(thing: Any) -> None:
-    """Call `thing.leave_behind()` in each process that is forked from this one, while *thing* lives.
+    """Call `thing.leave_behind()` in each process forked from this one, while *thing* lives.
 
-    Its threads, and what they share with it, stay in the process that forked.
+    The threads of *thing*, and what they share with it, exist only in the process that forked.
     """
     _with_threads.add(thing)
 

@@ -1,8 +1,8 @@
 """OpenTelemetry spans, if the user has configured a tracer.
 
 Names and attributes are those of the GenAI semantic conventions v0.1.0
-(https://github.com/open-telemetry/semantic-conventions-genai). OpenTelemetry is never imported from here:
-who has configured a tracer has imported it.
+(https://github.com/open-telemetry/semantic-conventions-genai). This module never imports
+OpenTelemetry: a user who has configured a tracer has imported it.
 """
 
 import os
@@ -29,7 +29,7 @@ class Tracing:
     def __init__(self) -> None:
         """Leave arguments, results and messages out of spans, unless the environment asks for them."""
         self.content: bool | None = None
-        """Whether spans have arguments, results and messages; None: what the environment says."""
+        """Whether spans have arguments, results and messages; if None, the environment decides."""
         # The provider of the tracer, and the tracer: it takes 7 µs to make
         self._tracer: tuple[Any, Any] = None, None
 
@@ -50,8 +50,8 @@ class Tracing:
     ) -> Any:
         """Return a new span, a child of the current one; None if no tracer is configured.
 
-        It does not become the current span: see `use`. Where no span is current, as in a thread that
-        a tool has started, it is a child of the span *around*, if that is not None.
+        The new span does not become the current span: see `use`. If no span is current, as in a
+        thread that a tool has started, it is a child of the span *around*, unless that is None.
         """
         api = sys.modules.get("opentelemetry.trace")
         # Another thread may import it just now
@@ -80,7 +80,7 @@ class Tracing:
         )
 
     def use(self, span: Any) -> Any:
-        """Make a `with` block in which *span* is the current span; it is not ended. None is taken too."""
+        """Make *span* the current span of a `with` block without ending it; None is allowed."""
         if span is None:
             return nullcontext()
         return sys.modules["opentelemetry.trace"].use_span(
@@ -112,7 +112,7 @@ class Tracing:
 
     @contextmanager
     def span(self, name: str, attributes: Attributes) -> Iterator[None]:
-        """In the `with` block, a new span is the current one; an error that leaves the block is its error."""
+        """Run the `with` block in a new span; an error that leaves the block is its error."""
         span, error = self.begin(name, attributes, kind="INTERNAL"), ""
         try:
             with self.use(span):
@@ -126,7 +126,7 @@ class Tracing:
 
     @contextmanager
     def continued(self, carrier: Mapping[str, str]) -> Iterator[None]:
-        """In the `with` block, the span of *carrier* is the current one."""
+        """Make the span of *carrier* the current span in the `with` block."""
         context, propagate = map(
             sys.modules.get, ("opentelemetry.context", "opentelemetry.propagate")
         )

@@ -1,9 +1,9 @@
 """The parts of any Python value, and any value as text or as JSON; no value causes an error.
 
-`parts` says what is directly inside a value, `every_part` what is inside at any depth, and `mapped`
-makes dicts and lists of it. Python refuses to write an integer of more than 4,300 digits, a `repr`
-may be a user's code, and values may contain themselves, be nested too deeply, or have keys that are
-not strings.
+`parts` returns what is directly inside a value, `every_part` yields what is inside at any depth,
+and `mapped` turns a value into dicts and lists. Python refuses to write an integer of more than
+4,300 digits, a `repr` may be a user's code, and values may contain themselves, be nested too
+deeply, or have keys that are not strings.
 """
 
 import re
@@ -24,7 +24,7 @@ from pydantic import BaseModel, RootModel
 from pydantic_core import to_jsonable_python
 
 NOT_KEPT = ", not kept"
-"""The end of a string that is in place of a value that is too large to keep."""
+"""The end of a string that replaces a value which is too large to keep."""
 
 DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 """A date with a time, as they are written in JSON; it differs from run to run."""
@@ -97,10 +97,10 @@ _MOST_MAPPINGS = 10_000
 
 
 def every_part(value: Any) -> Iterator[Any]:
-    """Yield *value* and what is inside it, at any depth; keys are no parts.
+    """Yield *value* and everything inside it, at any depth, but no keys.
 
-    A container is yielded once, even if it is there twice or contains itself. What cannot be read
-    has no parts.
+    A container is yielded once, even if it occurs twice or contains itself. A value that cannot be
+    read has no parts.
     """
     waiting = [value]
     # Kept: ids stay unique
@@ -130,15 +130,15 @@ def every_part(value: Any) -> Iterator[Any]:
 
 
 def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
-    """Return *value* as dicts and lists, with `leaf(part)` for each part that is no collection.
+    """Return *value* as dicts and lists, with `leaf(part)` for each part that is not a collection.
 
     Tuples, sets and deques become lists. Other objects that have parts, such as models, are given
     to *leaf*, which may map their `parts`.
 
     Args:
         value: Any value; it is not changed.
-        leaf: Returns what is in place of a part.
-        key: Returns what is in place of a key of a dict; by default keys stay.
+        leaf: A function that returns the replacement of a part.
+        key: A function that returns the replacement of a key of a dict; by default keys stay.
 
     Raises:
         RecursionError: If *value* is nested too deeply, or contains itself.
@@ -214,13 +214,13 @@ def str_of(value: Any) -> str:
 
 
 EXACT = 1e15
-"""Floats of this size and more have hardly a digit after the point, and are written with all digits."""
+"""Floats from this size on have hardly any digits after the point, and are written in full."""
 SMALL = 1e-4
-"""Smaller floats have an exponent."""
+"""Floats below this size are written with an exponent."""
 
 
 def float_text(value: float, digits: int = 1) -> str:
-    """Return *value* as pandas prints it: with at least *digits* and at most 6 digits after the point.
+    """Return *value* as pandas prints it, with between *digits* and 6 digits after the point.
 
     A number that is nearly 0 keeps 6 digits, as `1.5e-07`. Example: `float_text(0.1 + 0.2) == "0.3"`.
     """
@@ -243,7 +243,7 @@ def key_text(key: Any) -> str:
 def sentence(error: BaseException) -> str:
     """Return `str(error)`, with each note of *error* on a line of its own, as in a traceback.
 
-    If `str` raises an error, the arguments of *error* as text are in its place.
+    If `str` raises an error, the arguments of *error* are used instead.
     """
     try:
         text = str(error)
@@ -264,7 +264,7 @@ def clip(value: Any, limit: int = 60) -> str:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return *value* as JSON, on several lines if *indent* is given; if it has no JSON, its `repr`."""
+    """Return *value* as JSON, or its `repr` if it has none; *indent* gives it several lines."""
     try:
         return dumps(value, ensure_ascii=False, indent=indent, default=json_default)
     except (TypeError, ValueError, RecursionError):
@@ -275,10 +275,10 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
-    """Return *value*, an object that `json.dumps` cannot write, as a tool's arguments in JSON have it.
+    """Return the JSON form of *value*, an object that `json.dumps` cannot write.
 
-    A member of an enum becomes its value, and a date, a path or the like its text. Any other object
-    becomes `otherwise(value)`. Use: `default` of `json.dumps`.
+    Use this as the `default` of `json.dumps`. A member of an enum becomes its value, and a date, a
+    path or the like becomes a string. Any other object becomes `otherwise(value)`.
     """
     # Its `__class__` may run code
     kind = type(value)
@@ -290,7 +290,7 @@ def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
 
 
 def as_sent(value: Any) -> Any:
-    """Return *value*, an argument of a call in Python, as a model or a form sends it.
+    """Return *value*, an argument of a call in Python, as a model or a form would send it.
 
     See `json_default` for members of enums, dates and the like. Tuples and sets become lists, and
     bytes become base64. Other objects stay as they are.
@@ -322,9 +322,9 @@ def base64_of(data: bytes | bytearray) -> str:
 
 
 def bytes_in(text: str) -> bytes | None:
-    """Return the bytes of which *text* is the base64; None if it is not base64.
+    """Return the bytes that the base64 string *text* stands for; None if it is not base64.
 
-    Line ends and the other alphabet, with `-` and `_`, are accepted too.
+    Line ends and the URL-safe alphabet, with `-` and `_`, are accepted too.
     """
     letters = "".join(text.split()).replace("-", "+").replace("_", "/")
     try:
@@ -339,7 +339,7 @@ _LONGEST_NUMBER = 4000
 
 
 def number_in(text: str) -> int | float | None:
-    """Return the number that *text* writes as JSON does, or as `.25`; None if there is none."""
+    """Return the number in *text*, written as in JSON or as `.25`; None if it is not a number."""
     written = _NUMBER.fullmatch(text.strip())
     if written is None or len(text) > _LONGEST_NUMBER:
         return None
@@ -380,7 +380,7 @@ def _is_json(value: Any) -> bool:
 
 
 def is_readable(value: Any) -> bool:
-    """Tell whether pydantic-core may write *value* as JSON: an iterator in it would be used up."""
+    """Tell whether *value* has no iterator, which writing it as JSON would use up."""
     # By the type: the `__class__` of an object may run code
     return not any(issubclass(type(part), Iterator) for part in every_part(value))
 
@@ -389,9 +389,9 @@ def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
     """Return *value* as dicts, lists, strings and numbers for `json.dumps`.
 
     Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN
-    and infinities become strings, and so do objects that have no JSON form, unless *form_of* knows
-    a form of them. An integer that is too long for Python to write becomes a string with the number
-    of its digits. In place of a value inside itself, and of one that is nested too deeply, is "...".
+    and infinities become strings, and so do objects that have no JSON form, unless *form_of*
+    returns one. An integer that is too long for Python to write becomes a string with the number
+    of its digits. A value inside itself, or one that is nested too deeply, becomes "...".
     """
     try:
         form = to_jsonable_python(value, fallback=form_of, bytes_mode="base64")
@@ -401,7 +401,7 @@ def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
 
 
 def _json_by_parts(value: Any, above: tuple[int, ...]) -> Any:
-    """Return the JSON of *value*, which has a part without JSON; *above* are the ids of what it is in."""
+    """Return the JSON of *value*, which has a part without JSON; *above* are ids of its holders."""
     if type(value) in _JSON_LEAVES:
         return value
     if id(value) in above or len(above) > _DEEPEST:
@@ -423,7 +423,7 @@ def _json_by_parts(value: Any, above: tuple[int, ...]) -> Any:
 
 
 def _writable(value: Any) -> Any:
-    """Return *value*; a string in place of a number that JSON cannot have or Python cannot write."""
+    """Return *value*, or a string for a number that JSON cannot have or Python cannot write."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if type(value) is int and value.bit_length() > _SURELY_SHORT:
@@ -435,14 +435,14 @@ def _writable(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of *value*, a JSON value; this is faster than `copy.deepcopy`."""
+    """Return a deep copy of the JSON *value*, faster than `copy.deepcopy`."""
     return mapped(value, _unchanged)
 
 
 def whole_characters(value: Any) -> Any:
-    """Return *value*, a JSON value, with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
+    """Return the JSON *value* with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
 
-    Two halves that stand together, as after a stream that was cut between them, become a character.
+    Two adjacent halves, as from a stream that was cut between them, become one character.
     """
     return mapped(value, _whole, _whole)
 
@@ -459,7 +459,7 @@ def sendable(value: Any) -> Any:
 
 
 def not_in_json(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, float]]:
-    """Yield the path and the value of each number in *value* that JSON cannot have: nan, inf or -inf."""
+    """Yield the path and the value of each number in *value* that JSON cannot have, such as nan."""
     if isinstance(value, float) and not isfinite(value):
         yield path, float(value)
     elif isinstance(value, Mapping):
@@ -471,7 +471,7 @@ def not_in_json(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[
 
 
 def each_once(pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError) -> dict[str, Any]:
-    """Return *pairs* as a dict; refuse a key that occurs twice. Use: `object_pairs_hook` of `json.loads`.
+    """Return *pairs* as a dict; an `object_pairs_hook` for `json.loads` that refuses repeated keys.
 
     Raises:
         error: If a key occurs twice.
@@ -486,7 +486,7 @@ def each_once(pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are the same also in their types, numbers and order of keys."""
+    """Tell whether two JSON values are the same, even in types, numbers and the order of keys."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):

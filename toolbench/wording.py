@@ -1,4 +1,4 @@
-"""Words for people: numbers, durations and sizes; a list of names, the words in a name."""
+"""Format numbers, durations, sizes and lists of names for users, and split names into words."""
 
 import re
 from collections.abc import Sequence
@@ -40,18 +40,18 @@ def duration(seconds: float) -> str:
 
 
 def rounded(number: float) -> str:
-    """Return *number* with three digits, and with all that stand before the point: `0.0333`, `163379`."""
+    """Return *number* with three digits, or with all digits before the point: `163379`."""
     if abs(number) >= 100:
         return f"{number:.0f}"
     return f"{number:.3g}"
 
 
 def time_taken(seconds: float, waited: float) -> str:
-    """Return in words how long a run took, with a wait apart: `2.1 s, and 14 s waiting for an answer`.
+    """Return how long a run took, with its wait apart: `2.1 s, and 14 s waiting for an answer`.
 
     Args:
         seconds: The seconds of work.
-        waited: The seconds in which the run waited for an answer.
+        waited: The seconds that the run waited for an answer.
     """
     if waited < ANSWER:
         return duration(seconds)
@@ -68,7 +68,7 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def point_advice(text: str) -> str:
-    """Return advice if *text* is a number whose decimals are after a comma; else an empty text."""
+    """Return advice if *text* is a number with a decimal comma; else an empty string."""
     if _COMMA_NUMBER.fullmatch(text.strip()):
         return "Use a point for decimals."
     return ""
@@ -93,7 +93,7 @@ _SAMPLES, _SAMPLE = 64, 16_384
 
 
 def human_size(count: int) -> str:
-    """Return *count*, a number of bytes, in decimal units: `12.3 kB`."""
+    """Return *count* bytes in decimal units: `12.3 kB`."""
     if count < 1000:
         return f"{count} bytes"
     size = count / 1000

@@ -33,7 +33,7 @@ class _Call:
 
     received: ReceivedCall
     request_id: Any
-    """The id of the request that gets the next answer; in the newer protocol, each round has a new one."""
+    """The id of the request to answer next; in the newer protocol, each round has a new id."""
     progress_token: Any
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     replies: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)
@@ -98,7 +98,7 @@ class FakeSession:
     # --- calls --------------------------------------------------------------------
 
     def _take_call(self, request_id: Any, params: Mapping[str, Any]) -> None:
-        """Start a call; or continue the call whose question the client answers with this request."""
+        """Start a call, or continue the call whose question this request answers."""
         call = self._asking.pop(str(params.get("requestState")), None)
         if call is not None:
             self._calls[str(request_id)] = call
@@ -185,7 +185,7 @@ class FakeSession:
 
 
 class FakeRun:
-    """What `current_run()` returns inside a tool of a fake server; the tool may use it in any thread."""
+    """What `current_run()` returns inside a tool of a fake server; any thread may use it."""
 
     def __init__(self, session: FakeSession, call: _Call) -> None:
         """Make the run of *call*, whose messages *session* sends to the client."""
