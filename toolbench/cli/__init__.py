@@ -9,7 +9,7 @@ from toolbench.install_commands import how_to_install_extra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with *arguments*, by default those of this process, and return its exit code."""
+    """Run the command with *arguments*, or with those of this process; return its exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
         # Imports make no garbage, and looking for some takes a sixth of the time of a call:

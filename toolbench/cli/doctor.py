@@ -56,7 +56,7 @@ class Check:
     """The result of one check of the installation.
 
     With the state `missing`, toolbench works without the checked part. With the state `broken`,
-    toolbench or its forms do not work. `unconnected` is an MCP server: whether it works is not known.
+    toolbench or its forms do not work. `unconnected` is for an MCP server that was not tried.
     """
 
     subject: str
@@ -108,7 +108,7 @@ def verdict(checks: list[Check]) -> str:
 
 
 def _of_package(package: str, otherwise: State, hint: str, *, subject: str = "") -> Check:
-    """Return the check of *package*: its version, or the state *otherwise* with *hint* if it is missing."""
+    """Return the check of *package*: its version or, if it is missing, *otherwise* with *hint*."""
     try:
         return Check(subject or package, "ok", version(package))
     except PackageNotFoundError:
@@ -194,7 +194,7 @@ def _servers() -> Iterator[Check]:
 
 
 def _looked_at(server: DiscoveredServer) -> str:
-    """Return the problem of *server* that is seen without connecting it, or what was looked at."""
+    """Return the problem of *server* that shows without connecting it, or what was checked."""
     if server.entry is None:
         return server.problem
     try:

@@ -64,7 +64,7 @@ def open_lab(
 
 
 def use_own_kernel() -> None:
-    """Let the kernel name `python3` mean this Python, even if the user has another kernel of this name."""
+    """Make the kernel name `python3` mean this Python, even if the user has another such kernel."""
     own = str(Path(sys.prefix) / "share" / "jupyter")
     folders = filter(None, [own, os.environ.get("JUPYTER_PATH")])
     os.environ["JUPYTER_PATH"] = os.pathsep.join(folders)
@@ -83,10 +83,10 @@ def starter(folder: Path) -> Path:
 
 
 def _make_new(path: Path) -> None:
-    """Make the notebook *path*, and print that it is new, with the notebooks of similar names.
+    """Create the notebook *path*; print that it is new, and the names of similar notebooks.
 
     Raises:
-        LabError: If its folder does not exist, or the file cannot be written.
+        LabError: If the folder of *path* does not exist, or the file cannot be written.
     """
     if not path.parent.is_dir():
         msg = (

@@ -28,9 +28,9 @@ from toolbench.wording import counted
 def once(
     run: Run, session: MCPServerSession, presets: Sequence[Any], *, is_agreed: bool
 ) -> Outcome:
-    """Carry out *run*, a call of a tool of *session*, and return the result as the server sent it.
+    """Perform *run*, a call of a tool of *session*; return the result as the server sent it.
 
-    *presets* answer questions of the server, in turn; without them, the user is asked.
+    *presets* answer the server's questions, in turn; without presets, the user is asked.
     """
     with ExitStack() as undo:
         if presets:
@@ -56,9 +56,10 @@ def often(
     *,
     is_agreed: bool,
 ) -> Outcome:
-    """Make the call of *run*, of *tool*, *count* times, *at_once* at a time over one connection; return the times.
+    """Repeat the call of *run* *count* times, *at_once* at a time; return how long they took.
 
-    Consent is asked for once. Questions of the server are declined.
+    All calls of *tool* use one connection. The user is asked for consent once. Questions of the
+    server are declined.
     """
     calls = _Calls(session, tool, count)
 
@@ -85,7 +86,7 @@ def often(
 
 
 class _Calls:
-    """Many calls of one tool: their times, and why some of them have failed."""
+    """Many calls of one tool: how long they took, and why some of them failed."""
 
     def __init__(self, session: MCPServerSession, tool: MCPToolDefinition, count: int) -> None:
         self._session = session
@@ -127,12 +128,12 @@ async def _declined(question: Any) -> Answer:
 
 
 def _is_answer(result: MCPToolObservation) -> bool:
-    """Tell whether the server sent *result*: toolbench makes one of text alone if it sent none."""
+    """Tell whether the server sent *result*, and toolbench did not make it from an error."""
     return not result.is_error or bool(result.blocks) or result.structured is not None
 
 
 def run_of(tool: MCPToolDefinition, arguments: Mapping[str, Any]) -> Run:
-    """Return a call of *tool*; it asks nobody if there is no terminal."""
+    """Return a call of *tool*; if there is no terminal, its questions are declined."""
     run = run_here(tool, arguments, "magic")
     if not has_terminal():
         run.dialogue.asker = decline
@@ -140,7 +141,7 @@ def run_of(tool: MCPToolDefinition, arguments: Mapping[str, Any]) -> Run:
 
 
 def _unfinished(run: Run, session: MCPServerSession) -> ExitCode:
-    """Say why there is no result of the server, and return the exit code."""
+    """Explain on stderr why the server sent no result, and return the exit code."""
     declined = getattr(run.outcome, "for_person", "")
     text = declined or run.secrets.redactor.text(run.outcome.text)
     if run.state == "denied":

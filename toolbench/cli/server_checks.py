@@ -1,4 +1,4 @@
-"""The checks of `toolbench check`: those of its files, the servers that they need, lines, and the exit code."""
+"""Read and run the checks of `toolbench check`, and report their results."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
-    """Return the checks of *files*; if there are names in *only*, the checks of these names.
+    """Return the checks in *files*; if *only* has names, only the checks with these names.
 
     Raises:
         CaseError: If a file cannot be used.
-        CommandError: If there is no file, no check in them, or no check of a name in *only*.
+        CommandError: If there is no file, no check in the files, or no check with a name in *only*.
     """
     if not files:
         msg = "Which checks? Give a file NAME.checks.yaml."
@@ -46,10 +46,11 @@ def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
 
 
 def servers_named(checks: Checks, entries: Mapping[str, "ServerEntry"]) -> dict[str, "ServerEntry"]:
-    """Return those of *entries* that *checks* name; all if one names a tool alone.
+    """Return the servers in *entries* that *checks* name; all if a check names a tool alone.
 
     Raises:
-        CommandError: If they name several servers, and a command or a URL is one.
+        CommandError: If *checks* name several servers, but *entries* has the one server of a
+            command or a URL.
     """
     names = {server_in(check.tool, entries) for check in checks if not check.is_of_module}
     if "" not in entries:
@@ -69,7 +70,7 @@ def run_checks(
     junit: Path | None,
     overwrite: bool,
 ) -> Outcome:
-    """Run *checks* with the tools of *client*, say what comes out, and return it.
+    """Run *checks* with the tools of *client*; write the results to stderr, and return them.
 
     Raises:
         ConsentError: If the user does not agree to the calls.
@@ -84,7 +85,7 @@ def run_checks(
 
 
 def say_result(result: CheckResult) -> None:
-    """Say on stderr what came out of one check."""
+    """Write the result of one check to stderr."""
     line = f"{result.state:10} {on_one_line(result.check.name)}"
     if result.run is not None:
         line = f"{line} ({duration(result.seconds)})"
@@ -96,7 +97,7 @@ def say_result(result: CheckResult) -> None:
 
 
 def code_of(report: CheckReport, client: MCPClient | None) -> ExitCode:
-    """Return the exit code for *report*: that a check could not run says more than that one has failed."""
+    """Return the exit code for *report*; a check that could not run outweighs a failed one."""
     if report.stopped is not None:
         return ExitCode.INTERRUPTED
     if report.passed:

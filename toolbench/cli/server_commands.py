@@ -1,6 +1,6 @@
 """The commands about servers: `list`, `call`, `read`, `prompt`, `review`, `check` and `rerun`.
 
-They are commands of `app`; what they print and exit with is said in `terminal` and `exit_codes`.
+They are commands of `app`. See `terminal` for what they print, and `exit_codes` for how they exit.
 """
 
 import gc
@@ -42,9 +42,9 @@ SOURCES = "--config FILE | --replay FILE | URL"
 
 
 def _answers(command: Callable[..., Outcome]) -> Callable[..., ExitCode]:
-    """A decorator of commands: write the document of *command* to stdout, and return its exit code.
+    """Decorate *command* so that it writes its JSON document to stdout and returns an exit code.
 
-    A `ToolbenchError` becomes a sentence on stderr, in which secrets of the words are hidden.
+    A `ToolbenchError` becomes a message on stderr, without the secrets in the words of the line.
     """
 
     @wraps(command)
@@ -327,7 +327,7 @@ def rerun(
 
 @_answers
 def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
-    """Look at each step of the connections of a line: `toolbench doctor` with a server or a source."""
+    """Check each step of the connections for `toolbench doctor` with a server or a source."""
     from toolbench.mcp.doctor import OFFERS, diagnose  # noqa: PLC0415 - it brings much
     from toolbench.mcp.trust.configurations import approved  # noqa: PLC0415 - the same
 
@@ -356,7 +356,7 @@ def _target(words: Sequence[str], kind: str) -> tuple[str, list[str]]:
     """Return the first of *words*, which names a *kind* such as a tool, and the others.
 
     Raises:
-        CommandError: If there is none.
+        CommandError: If *words* is empty.
     """
     if not words:
         msg = f"Which {kind}? `toolbench list` shows them all."

@@ -18,10 +18,10 @@ Entries = Mapping[str, ServerEntry]
 
 
 def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording, Entries]:
-    """Return the recording that *words* name, and those of *entries* whose calls it has.
+    """Return the recording that *words* name, and the servers in *entries* whose calls it has.
 
     Raises:
-        CommandError: If there is no such recording, or it lacks a server, or *entries* do.
+        CommandError: If there is no such recording, or a server is missing in it or in *entries*.
     """
     if not words or len(words) > 2:
         msg = "Give a recording: toolbench rerun SERVER RECORDING. Without SERVER, all of it are called."
@@ -45,7 +45,7 @@ def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording,
 def repeat(
     client: MCPClient, recording: Recording, named: Sequence[str], *, is_agreed: bool
 ) -> Outcome:
-    """Make the calls of *recording* at the servers of *client*; a line for each goes to stderr."""
+    """Repeat the calls of *recording* on the servers of *client*; write each result to stderr."""
     sessions = [session for session in client.servers.values() if not session.error]
     with ExitStack() as undo:
         if not has_terminal():

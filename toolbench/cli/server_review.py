@@ -1,4 +1,4 @@
-"""Review a server, and ask it whether it is right, for `toolbench review`."""
+"""Review a server, and probe it for errors, for `toolbench review`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def reviewed(session: "MCPServerSession") -> tuple[ExitCode, dict[str, Any]]:
-    """Return the review of *session* as a document."""
+    """Return the review of *session*: an exit code and a JSON document."""
     facts = review_of(session)
     code = ExitCode.OK
     if facts.verdict.tone == "danger":
@@ -32,12 +32,12 @@ def reviewed(session: "MCPServerSession") -> tuple[ExitCode, dict[str, Any]]:
 def probed(
     session: "MCPServerSession", named: Sequence[str], junit: Path | None, *, overwrite: bool
 ) -> Outcome:
-    """Probe the server of *session*; what is found goes to stderr, in words.
+    """Probe the server of *session*, and write what is found to stderr.
 
     Raises:
         FileError: If *junit* cannot be written.
         ServerError: If the server cannot be reached.
-        ToolNotFoundError: If it has no tool of a name in *named*.
+        ToolNotFoundError: If the server has no tool with a name in *named*.
     """
     report = probe(session, tools=named)
     for each in report.findings:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.elicitation import Answer, Question
 
 OPTION = Parameter(negative=(), show_default=False)
-"""Of an option without a `--no-` form."""
+"""The parameter for an option without a `--no-` form."""
 _HERE = Path("mcp.json")
 _WAYS = (
     "Where is the server? There is no mcp.json in this folder. Name it in one of four ways:\n"
@@ -62,10 +62,10 @@ def servers_of(
     *,
     is_discovering: bool = False,
 ) -> tuple[dict[str, "ServerEntry"], list[str]]:
-    """Return the servers that a line names, and its words without a URL at their beginning.
+    """Return the servers that a command line names, and its words without a URL at the beginning.
 
-    The server of a URL or a command has no name: it stands alone under an empty one. With
-    *is_discovering*, a name without a source may be of any configuration that `discover` finds.
+    The server of a URL or a command is the only one, and its name is empty. With *is_discovering*,
+    a server without a source may be in any configuration that `discover` finds.
 
     Raises:
         CommandError: If the line names no source or several, or a file that cannot be read.
@@ -146,7 +146,7 @@ def server_in(target: str, entries: Mapping[str, Any]) -> str:
 
 
 def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
-    """Return those of *entries* that a line with the word *server* is about; one without a name gets it.
+    """Return the servers in *entries* that *server* selects; one without a name gets this name.
 
     Raises:
         CommandError: If there is no such server.
@@ -162,10 +162,10 @@ def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Serv
 
 
 def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
-    """Return the one of *entries* that a line with the word *server* is about; see `chosen`.
+    """Return the one server in *entries* that *server* selects; see `chosen`.
 
     Raises:
-        CommandError: If there is no such server, or the line has to name one.
+        CommandError: If there is no such server, or if *server* is empty and there are several.
     """
     one = chosen(entries, server)
     if len(one) > 1:
@@ -176,7 +176,7 @@ def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Ser
 
 @contextmanager
 def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator["MCPClient"]:
-    """Connect the servers of *entries*, and write what they write to stderr, and log, to our stderr.
+    """Connect the servers in *entries*, and copy their stderr and their logs to our stderr.
 
     Raises:
         ConsentError: If the servers of a file are not approved.
@@ -217,12 +217,12 @@ def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator[
 
 
 def has_terminal() -> bool:
-    """Tell whether somebody may answer a question: a pipe or a file on stdin is nobody."""
+    """Tell whether a user can answer questions: stdin is a terminal, not a pipe or a file."""
     return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 def _ask(question: "Question") -> "Answer":
-    """Ask the user *question* of a server; say it on stderr if nobody can be asked."""
+    """Ask the user *question* of a server; if no user can be asked, write it to stderr."""
     from toolbench.mcp.elicitation import Answer, ask_here  # noqa: PLC0415 - as above
     from toolbench.runs.current_run import active_run  # noqa: PLC0415 - the same
 

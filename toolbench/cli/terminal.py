@@ -66,10 +66,10 @@ def write_json(document: Any) -> None:
 
 
 class ServerLines:
-    """What servers write to their stderr and log, and the progress of the run, for our stderr."""
+    """Copies the stderr and the logs of servers, and the progress of a run, to our stderr."""
 
     def __init__(self, sessions: Sequence["MCPServerSession"]) -> None:
-        """Begin with the first line of *sessions*."""
+        """Begin with the first line of each of *sessions*."""
         self._sessions = sessions
         self._written: Counter[tuple[str, int]] = Counter()
         self._progress = ""

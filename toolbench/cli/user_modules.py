@@ -9,9 +9,10 @@ from toolbench.magics.catalog import tools_in
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools that *spec* names: `file.py` or `module` for all, `:name,name` after it for some.
+    """Return the tools that *spec* names: `file.py` or `module`, and perhaps `:name,name`.
 
-    A name is that of a variable, or the address of a tool, `server.tool`, of a client there.
+    Without names, all tools there are returned. A name is that of a variable, or the address
+    `server.tool` of a tool of a client there.
 
     Raises:
         UserModuleError: If the module cannot be imported, or does not define the tools.
