@@ -1,4 +1,4 @@
-"""The formats of providers: one module each, which has all that is particular about the provider."""
+"""The formats of providers, with one module for each provider."""
 
 from toolbench.llm.message import Provider
 from toolbench.llm.wire.anthropic import AnthropicWire
@@ -16,7 +16,7 @@ _ALL: list[Wire] = [
     MCPWire(),
 ]
 WIRES: dict[Provider, Wire] = {wire.provider: wire for wire in _ALL}
-"""The format of each provider. What several could have sent is the first one's."""
+"""The format of each provider. If several formats match the data, the first of them is used."""
 
 
 def wire_of(provider: Provider) -> Wire:
@@ -32,12 +32,12 @@ def wire_of(provider: Provider) -> Wire:
 
 
 def titles() -> dict[str, Provider]:
-    """Return the provider of each format by its title; those come first that are not only for models."""
+    """Return each format's provider by its title; formats not only for models come first."""
     ordered = sorted(WIRES.values(), key=lambda wire: wire.is_for_models)
     return {wire.title: wire.provider for wire in ordered}
 
 
 def wires_from(provider: Provider | None) -> list[Wire]:
-    """Return all formats, that of *provider* first: it knows best what its own model sends."""
+    """Return all formats, with that of *provider* first: it fits the provider's models best."""
     own = [wire for name, wire in WIRES.items() if name == provider]
     return own + [wire for wire in WIRES.values() if wire not in own]

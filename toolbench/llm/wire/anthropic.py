@@ -1,8 +1,8 @@
 """Anthropic's Messages API.
 
-The content of a message is text, or a list of blocks, each one part: text, thinking with its signature,
-an image, a call (`tool_use`), a result (`tool_result`), or what only Anthropic knows. Results are a
-message of the user.
+The content of a message is a string or a list of blocks. Each block becomes one part: text,
+thinking with its signature, an image, a call (`tool_use`), a result (`tool_result`), or a block
+that only Anthropic understands. Results are in a message of the user.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ from toolbench.llm.wire.wire import (
 )
 
 MOST_TOKENS = 8_192
-"""The limit of an answer, in tokens, that Anthropic's API requires; `options` can change it."""
+"""The limit on the tokens of an answer, which Anthropic's API requires; `options` can change it."""
 _TOOL_NAMES = NameRule("a-zA-Z0-9_-", "a-zA-Z0-9_-", 128, "128 letters, digits, '_' and '-'")
 _ARGUMENT_NAMES = NameRule(
     "a-zA-Z0-9_.-", "a-zA-Z0-9_.-", 64, "64 letters, digits, '_', '.' and '-'"
@@ -89,7 +89,7 @@ class _AnthropicStream(Stream):
         return []
 
     def _begin(self, place: Any, block: Mapping[str, Any]) -> None:
-        """Add *block*; some servers give each block the same number."""
+        """Add *block* as the block at *place*; some servers give several blocks the same index."""
         begun: Json = {}
         grow(begun, block)
         self._by_index[place] = begun
@@ -117,12 +117,12 @@ class _AnthropicStream(Stream):
 
     @property
     def response(self) -> Json:
-        """The message so far."""
+        """The message so far, in the format of a message that is not streamed."""
         return {**self._message, "content": as_strings(self._blocks)}
 
     @property
     def has_end(self) -> bool:
-        """Whether there was a `stop_reason`."""
+        """Whether the provider has sent a `stop_reason`."""
         return bool(self._message.get("stop_reason"))
 
 
@@ -150,11 +150,12 @@ class AnthropicWire(Wire):
     method = "messages.create"
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
-        """Tell whether *data* looks like a message of Anthropic: others have no such blocks."""
+        """Tell whether *data* looks like a message of Anthropic, judging by its types of blocks."""
         kinds = {string(first_of(block, "type")) for block in items_of(data.get("content"))}
         # OpenAI's models write text as a string, though others of its dialect may send blocks
         is_text = kinds == {"text"} and data.get("role") == "assistant"
-        # As in `server_tool_use`, `web_search_tool_result`, `redacted_thinking`; a result of the user has no prefix
+        # As in `server_tool_use`, `web_search_tool_result`, `redacted_thinking`.
+        # The result of a tool of the user has no prefix.
         is_own = any(kind.endswith(("thinking", "tool_use", "_tool_result")) for kind in kinds)
         return is_text or is_own or data.get("type") == "message"
 
@@ -163,7 +164,7 @@ class AnthropicWire(Wire):
         return chunk.get("type") == "message" and isinstance(chunk.get("content"), list)
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        """Tell whether *chunk* is an event; its type may be a new one."""
+        """Tell whether *chunk* is an event, even one of an unknown type."""
         return isinstance(chunk.get("type"), str)
 
     # --- reading ------------------------------------------------------------------------
@@ -175,7 +176,7 @@ class AnthropicWire(Wire):
         return Message(role, tuple(parts), "anthropic", dict(data))
 
     def read_response(self, data: Mapping[str, Any]) -> Response:
-        """Read a message, as it came or joined from a stream."""
+        """Read a message that was sent whole or joined from a stream."""
         blocks: list[Any] = []
         for block in items_of(data.get("content")):
             if isinstance(block, str):
@@ -207,7 +208,7 @@ class AnthropicWire(Wire):
         return [{**head, "content": blocks}]
 
     def _block(self, part: Part) -> Json | None:
-        """Return *part* as a block; None for thinking of another provider."""
+        """Return *part* as a block; None for thinking that another provider sent."""
         match part:
             case TextPart(text, raw):
                 return {**(raw or {"type": "text"}), "text": text}
@@ -255,7 +256,7 @@ class AnthropicWire(Wire):
     def write_tool(
         self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
     ) -> Json:
-        """Write *tool*, with its schema as in draft 2020-12."""
+        """Write *tool*, with its schema in JSON Schema draft 2020-12."""
         parameters = tool.parameters(security_risk=security_risk, summary=summary)
         schema = rewritten(plain_root(parameters, changes), _modern(changes))
         return {
@@ -266,7 +267,7 @@ class AnthropicWire(Wire):
 
 
 def _modern(changes: Changes) -> Callable[[Json, str], Json]:
-    """Return a function that rewrites schemas of older drafts: Anthropic reads only draft 2020-12."""
+    """Return a function that rewrites schemas of older drafts: Anthropic accepts only 2020-12."""
 
     def change(node: Json, where: str) -> Json:
         modern = dict(with_limits_as_numbers(node))
@@ -285,7 +286,7 @@ def _modern(changes: Changes) -> Callable[[Json, str], Json]:
 
 
 def _with_fitting_names(schema: Json, changes: Changes) -> Json:
-    """Return *schema* with the names of arguments that are accepted."""
+    """Return *schema* with the names of its arguments changed where Anthropic refuses them."""
     new: Json = {}
     for own in schema["properties"]:
         new[own] = changes.fitting_name(own, own, _ARGUMENT_NAMES)
@@ -296,14 +297,14 @@ def _with_fitting_names(schema: Json, changes: Changes) -> Json:
 
 
 def _is_words(message: Message) -> bool:
-    """Tell whether *message*, made here, is written as text and not as blocks."""
+    """Tell whether *message*, which has no `raw`, is written as a string rather than as blocks."""
     if message.role == "assistant" or len(message.parts) != 1:
         return False
     return isinstance(message.parts[0], TextPart)
 
 
 def _parts(block: Json, *, is_model: bool) -> Iterator[Part]:
-    """Yield *block* as a part; nothing for one of the model that no request could carry again."""
+    """Yield *block* as a part; skip blocks of the model that no request could carry."""
     kind = block.get("type")
     match kind:
         case "text" | "thinking" if not isinstance(block.get(kind), str):

@@ -1,7 +1,7 @@
 """Gemini's `generateContent`.
 
-A message has parts, each one part here too; the model's role is "model". A call has its name, and often
-no id. Results are a message of the user, under the name of the call.
+Each part of Gemini's messages becomes one part here; the model's role is "model". A call has a
+name, and often no id. Results are in a message of the user, and refer to a call by its name.
 """
 
 import re
@@ -69,11 +69,11 @@ _TYPES: Mapping[str, type] = {
     "inlineData": Mapping,
     "inline_data": Mapping,
 }
-"""The types of fields of a part; the packages of Gemini write some in either way."""
+"""The types that fields of a part must have; Gemini's packages write some names in two ways."""
 
 
 class _GeminiStream(Stream):
-    """Joins the chunks of `generateContent`: whole parts, or calls whose values arrive one by one."""
+    """Joins chunks of `generateContent`: whole parts, or calls whose values arrive one by one."""
 
     def __init__(self) -> None:
         self._head: Json = {}
@@ -136,14 +136,14 @@ class _GeminiStream(Stream):
 
     @property
     def response(self) -> Json:
-        """The response so far."""
+        """The response so far, in the format of a response that is not streamed."""
         content = {"role": "model", "parts": as_strings(self._parts)}
         candidate = {"content": content, "finishReason": self._finish}
         return {**self._head, "candidates": [candidate]}
 
     @property
     def has_end(self) -> bool:
-        """Whether there was a reason for the end, or the prompt was refused."""
+        """Whether the provider has given a reason for the end, or refused the prompt."""
         return bool(self._finish or first_of(self._head, "promptFeedback", "prompt_feedback"))
 
 
@@ -154,9 +154,9 @@ _LONGEST = 10_000
 
 
 def _put(arguments: Json, piece: Mapping[str, Any]) -> None:
-    """Put the value of *piece* into *arguments* at the path of *piece*.
+    """Put the value of *piece* into *arguments* at the path that *piece* names.
 
-    If both the old and the new value are strings, the new string is added to the old one.
+    A string is appended to a string that is already there.
     Source: google-genai, `types.PartialArg`.
     """
     root = {"$": arguments}
@@ -232,7 +232,7 @@ class GeminiWire(Wire):
         return self.is_response(data) or first_of(data.get("content"), "parts") is not None
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        """Tell whether *chunk* begins a stream; the first may have the usage alone."""
+        """Tell whether *chunk* begins a stream; the first chunk may contain only the usage."""
         return super().is_chunk(chunk) or "usageMetadata" in chunk
 
     # --- reading ------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class GeminiWire(Wire):
         return Message(role, tuple(parts), "gemini", head)
 
     def read_response(self, data: Mapping[str, Any]) -> Response:
-        """Read a response, or a candidate or its content alone."""
+        """Read a response, or a candidate or its content without the response around it."""
         candidate = as_mapping(next(iter(items_of(data.get("candidates"))), data))
         content = as_mapping(candidate.get("content", candidate))
         feedback = as_mapping(first_of(data, "promptFeedback", "prompt_feedback"))
@@ -279,7 +279,7 @@ class GeminiWire(Wire):
         return [{**head_of(message, role), "parts": parts}]
 
     def _part(self, part: Part) -> Json | None:
-        """Return *part* as Gemini's; None for thinking of another provider."""
+        """Return *part* in Gemini's format; None for thinking that another provider sent."""
         match part:
             case TextPart(text, raw):
                 return {**(raw or {}), "text": text}
@@ -294,7 +294,7 @@ class GeminiWire(Wire):
         return part.raw
 
     def takes(self, image: ImagePart) -> bool:
-        """Tell whether the provider accepts *image* in a message of the model: any."""
+        """Tell whether Gemini accepts *image* in a message of the model: it accepts any image."""
         return True
 
     def write_call(self, call: ToolCallPart) -> Json:
@@ -321,7 +321,7 @@ class GeminiWire(Wire):
         tools: Sequence[Json],
         options: Mapping[str, Any],
     ) -> Json:
-        """Return the arguments of a request for the next message."""
+        """Return the arguments of the client method that requests the next message."""
         conversation = self.accepted(messages)
         turns: list[Json] = []
         for message in conversation:
@@ -337,11 +337,11 @@ class GeminiWire(Wire):
         return {"model": model, "contents": contents, "config": config}
 
     def holder_of_secrets(self, client: Any) -> Any:
-        """Return what has the key: the client has no public name for it."""
+        """Return the object that has the API key: the client has no public attribute for it."""
         return getattr(client, "_api_client", None)
 
     def for_client(self, body: Json) -> Json:
-        """Return *body* with bytes in place of base64."""
+        """Return *body* with its base64 strings decoded to bytes."""
         contents: list[Json] = []
         for turn in body["contents"]:
             contents.append({**turn, "parts": [*map(_with_bytes, turn["parts"])]})
@@ -363,7 +363,7 @@ class GeminiWire(Wire):
 
 
 def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
-    """Yield *raw* as a part; nothing for one of the model that no request could carry again."""
+    """Yield *raw* as a part; skip parts of the model that no request could carry."""
     if is_model and not (_is_sound(raw) and raw.keys() - {"thought"}):
         return
     text, url = raw.get("text"), _url_of(raw)
@@ -447,7 +447,7 @@ def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _with_bytes(part: Json) -> Json:
-    """Return the part in the form of Google's package, with bytes in place of base64."""
+    """Return *part* as Google's package expects it, with its base64 strings decoded to bytes."""
     part = dict(part)
     for name in ("inlineData", "inline_data"):
         blob = part.get(name)

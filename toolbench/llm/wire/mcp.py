@@ -1,4 +1,4 @@
-"""MCP's `tools/call`, as an agent or a log shows it: calls and their results, without a model."""
+"""MCP's `tools/call`, as found in the log of an agent: calls and their results, without a model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from toolbench.llm.wire.wire import AnyTool, first_of
 
 
 class MCPWire(OpenAIChatWire):
-    """The format of MCP's calls; a model that is said to speak it gets messages as OpenAI's do."""
+    """The format of MCP's calls; a model that uses this format gets messages in OpenAI's format."""
 
     provider = "mcp"
     title = "MCP"
@@ -41,7 +41,7 @@ class MCPWire(OpenAIChatWire):
         return Message("assistant", tuple(calls), "mcp")
 
     def write(self, message: Message) -> list[Json]:
-        """Write *message* as OpenAI's chat completions do, but each result of a call as MCP's."""
+        """Write *message* as for OpenAI's chat completions, but results of calls as MCP does."""
         if not message.results:
             return OpenAIChatWire().write(message)
         return [self._written_result(result) for result in message.results]

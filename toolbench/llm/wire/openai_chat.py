@@ -1,8 +1,8 @@
-"""OpenAI's chat completions, which many servers speak.
+"""OpenAI's chat completions, which many other servers use too.
 
-A message is read like this: its `reasoning_content` or `reasoning` is thinking; the blocks of its
-`content` are text and images; then come its `images` (OpenRouter) and its `tool_calls`. A call that is no
-object is left out; arguments that are no string become JSON text.
+A message is read in this order: its `reasoning_content` or `reasoning` as thinking, the blocks of
+its `content` as text and images, then its `images` (OpenRouter) and its `tool_calls`. A call that
+is not an object is left out. Arguments that are not a string become JSON text.
 """
 
 import json
@@ -61,9 +61,9 @@ _OWN_OF_CALL = frozenset({"function", "id", "index", "type"})
 class _ChatStream(Stream):
     """Joins the chunks of chat completions: names and ids arrive once, arguments in pieces.
 
-    Servers number calls in ways of their own: each with 0, each piece anew, or not at all; some
-    send another id with each piece. A known id says more than the index, and a piece without
-    both belongs to the call that is open.
+    Servers number calls differently: with 0 for each call, with a new index for each piece, or not
+    at all. Some send a different id with each piece. A known id is therefore trusted more than the
+    index. A piece with neither belongs to the call that got the last piece.
     """
 
     def __init__(self) -> None:
@@ -135,7 +135,8 @@ class _ChatStream(Stream):
     def _begins_another(self, call: Json, index: Any, id_: Any, function: Any) -> bool:
         """Tell whether a piece that seems to belong to *call* is the first of another call.
 
-        Such a piece has a name. But some servers repeat the name, and some send it in pieces.
+        The first piece of a call has a name. But some servers repeat the name, and some send it in
+        pieces.
         """
         name, joined = function.get("name"), call["function"]
         if not name:
@@ -149,7 +150,7 @@ class _ChatStream(Stream):
 
     @property
     def response(self) -> Json:
-        """The completion so far."""
+        """The completion so far, in the format of a completion that is not streamed."""
         message: Json = {
             "role": "assistant",
             "content": str(self._content),
@@ -165,12 +166,12 @@ class _ChatStream(Stream):
 
     @property
     def has_end(self) -> bool:
-        """Whether there was a `finish_reason`."""
+        """Whether the provider has sent a `finish_reason`."""
         return bool(self._finish)
 
 
 def _is_object(arguments: str) -> bool:
-    """Tell whether *arguments* are complete: the JSON text of an object."""
+    """Tell whether *arguments* are the complete JSON text of an object."""
     if not arguments.rstrip().endswith("}"):
         return False
     try:
@@ -200,7 +201,7 @@ class OpenAIChatWire(Wire):
     path: ClassVar[str | None] = "chat/completions"
 
     def __init__(self, longest_description: int = SHORT_DESCRIPTION) -> None:
-        """Make the format; a longer description of a tool is cut."""
+        """Create the format; longer descriptions of tools than *longest_description* are cut."""
         self._longest_description = longest_description
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
@@ -259,7 +260,7 @@ class OpenAIChatWire(Wire):
     # --- writing ------------------------------------------------------------------------
 
     def write(self, message: Message) -> list[Json]:
-        """Write *message*; a result of a call cannot hold images, which follow as the user's."""
+        """Write *message*; images in results follow in a message of the user."""
         message = message.sent_to("openai")
         if message.results:
             return _results(message)
@@ -271,7 +272,7 @@ class OpenAIChatWire(Wire):
         return [head]
 
     def _of_model(self, head: Json, message: Message) -> Json:
-        """Return *head* with the parts of *message*, which is the model's."""
+        """Return *head* with the parts of *message*, a message of the model, written into it."""
         texts: list[Part] = []
         images: list[Any] = []
         for part in message.parts:
@@ -342,7 +343,7 @@ class OpenAIChatWire(Wire):
     def write_tool(
         self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
     ) -> Json:
-        """Write *tool*; `strict` if the schema allows it."""
+        """Write *tool* as a function, `strict` if its schema allows that."""
         exported = tool.to_openai_tool(
             add_security_risk_prediction=security_risk, add_summary=summary
         )
@@ -357,11 +358,11 @@ _TYPES: Mapping[str, Any] = {
     "reasoning": str | None,
     "function_call": Mapping | None,
 }
-"""The types of fields of the model's message."""
+"""The types that fields of the model's message must have."""
 
 
 def _mend(head: Json) -> None:
-    """Take out of *head*, a message of the model, what no request can carry."""
+    """Remove from *head*, a message of the model, whatever no request can carry."""
     for key, kind in _TYPES.items():
         if key in head and not isinstance(head[key], kind):
             head[key] = None
@@ -422,7 +423,7 @@ def _function(before: Any, call: ToolCallPart) -> Json:
 
 
 def _results(message: Message) -> list[Json]:
-    """Return the results in *message*; their images, and other parts, follow as the user's."""
+    """Return the results in *message*; images and other parts follow in a user's message."""
     written: list[Json] = []
     others: list[Json] = []
     for part in message.parts:

@@ -1,7 +1,8 @@
 """OpenAI's Responses API.
 
-A message of the model is `{"role": "assistant", "output": [items]}`: its items as they came, each one
-part. The user's messages have a role and content; the result of a call is an item of its own.
+A message of the model is `{"role": "assistant", "output": [items]}`. Its items are kept as they
+came, each as one part. The user's messages have a role and content. The result of a call is a
+separate item.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,12 +61,12 @@ class _ResponsesStream(Stream):
         self._response: Json = {}
         self._items: dict[Any, Json] = {}
         self._places: dict[Any, Any] = {}
-        """The place of each item in `_items`, by the id of the item."""
+        """The key in `_items` of each item, by the id of the item."""
 
     def _place(self, kind: str, event: Mapping[str, Any]) -> Any:
         """Return the key in `_items` of the item that *event* is about.
 
-        The id of an item says more than its index, which some servers leave out.
+        The id of an item is trusted more than its index, which some servers leave out.
         """
         id_ = event.get("item_id") or (event.get("item") or {}).get("id")
         if id_ in self._places:
@@ -118,7 +119,7 @@ class _ResponsesStream(Stream):
 
     @staticmethod
     def _part(item: Json, type_: str, name: str) -> GrowingText:
-        """Return the text under *name* in the last part of *item*; add a part if there is none."""
+        """Return the string under *name* in the last part of *item*, which is added if needed."""
         parts = item.setdefault("content", [])
         if not parts or not isinstance(parts[-1].get(name), GrowingText):
             parts.append({"type": type_, name: GrowingText()})
@@ -127,7 +128,7 @@ class _ResponsesStream(Stream):
 
     @property
     def response(self) -> Json:
-        """The response so far."""
+        """The response so far, in the format of a response that is not streamed."""
         items = self._response.get("output")
         if not items:
             items = [as_strings(item) for item in self._items.values()]
@@ -135,7 +136,7 @@ class _ResponsesStream(Stream):
 
     @property
     def has_end(self) -> bool:
-        """Whether the response is complete, or known to stay incomplete."""
+        """Whether the response has ended: complete, incomplete or failed."""
         return self._response.get("status") in ("completed", "incomplete", "failed")
 
 
@@ -162,7 +163,7 @@ class ResponsesWire(Wire):
     path = "responses"
 
     def __init__(self, longest_description: int = SHORT_DESCRIPTION) -> None:
-        """Make the format; a longer description of a tool is cut."""
+        """Create the format; longer descriptions of tools than *longest_description* are cut."""
         self._longest_description = longest_description
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
@@ -195,7 +196,7 @@ class ResponsesWire(Wire):
         return Message(role_of(head), tuple(parts), "responses", head)
 
     def read_response(self, data: Mapping[str, Any]) -> Response:
-        """Read a response, or its message alone."""
+        """Read a response, or its message without the response around it."""
         failure = None
         if data.get("status") == "failed" or data.get("error"):
             failure = failure_of(data, "The model's response failed.")
@@ -216,7 +217,7 @@ class ResponsesWire(Wire):
         )
 
     def reread(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
-        """Return *part* with the text that the blocks of its item have now."""
+        """Return *part* with the present text of the blocks in its item."""
         blocks = "summary"
         if isinstance(part, TextPart):
             blocks = "content"
@@ -227,7 +228,7 @@ class ResponsesWire(Wire):
     # --- writing ------------------------------------------------------------------------
 
     def write(self, message: Message) -> list[Json]:
-        """Write *message*; each result of a call is an item of its own."""
+        """Write *message*; each result of a call becomes a separate item."""
         message = message.sent_to("responses")
         if message.results:
             written = [_result(part, message.raw) for part in message.results]
@@ -244,7 +245,7 @@ class ResponsesWire(Wire):
         return [{**head, "content": content_of(message.parts, head.get("content"), _block)}]
 
     def _item(self, part: Part) -> Json | None:
-        """Return *part* as an item of the model; None for thinking of another provider."""
+        """Return *part* as an item of the model; None for thinking that another provider sent."""
         match part:
             case ToolCallPart():
                 return self.write_call(part)
@@ -260,7 +261,7 @@ class ResponsesWire(Wire):
         return part.raw
 
     def takes(self, image: ImagePart) -> bool:
-        """Tell whether the provider accepts *image* in a message of the model: one that it made."""
+        """Tell whether *image* may be in a message of the model: only if OpenAI generated it."""
         return as_mapping(image.raw).get("type") == "image_generation_call"
 
     def write_call(self, call: ToolCallPart) -> Json:
@@ -295,7 +296,7 @@ class ResponsesWire(Wire):
     def write_tool(
         self, tool: AnyTool, changes: Changes, *, security_risk: bool = False, summary: bool = False
     ) -> Json:
-        """Write *tool*; `strict` if the schema allows it."""
+        """Write *tool* as a function, `strict` if its schema allows that."""
         exported = tool.to_responses_tool(
             add_security_risk_prediction=security_risk, add_summary=summary
         )
@@ -303,7 +304,7 @@ class ResponsesWire(Wire):
 
 
 def _item_parts(item: Json) -> list[Part]:
-    """Return *item* of a model's output as a part; none if no request could carry it again."""
+    """Return *item* of a model's output as a part; empty if no request could carry the item."""
     kind = item.get("type")
     if not isinstance(kind, str):
         return []
@@ -329,7 +330,7 @@ def _item_parts(item: Json) -> list[Part]:
 
 
 def _texts_in(blocks: Any) -> list[Json]:
-    """Return those of *blocks* that are texts, or refusals."""
+    """Return those of *blocks* that contain text or a refusal."""
     texts: list[Json] = []
     for block in items_of(blocks):
         if isinstance(block, Mapping) and isinstance(block.get("type"), str):

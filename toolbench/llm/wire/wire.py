@@ -1,8 +1,8 @@
-"""How messages, calls and answers look at one provider: the base of the modules beside this one.
+"""The base class of provider formats: how messages, calls and answers look at one provider.
 
-A wire reads what its provider sends, whole or in chunks, and writes what the provider accepts. Reading
-takes anything a server may send: what no request could carry again is mended or left out. A message that
-was read and is written unchanged is the message that was sent, byte for byte.
+A wire reads what its provider sends, whole or in chunks, and writes what the provider accepts.
+Reading never fails, whatever a server sends: parts that no request could carry are repaired or left
+out. A message that is read and written without a change is the same as the message that was sent.
 """
 
 import json
@@ -34,12 +34,12 @@ from toolbench.values import clip
 
 AnyTool = ToolDefinition[Any, Any]
 IMAGE = "[an image]"
-"""The text in place of an image where a provider takes only text."""
+"""The text that replaces an image if a provider takes only text."""
 IMAGES_OF_THE_MODEL = "The images of your answer:"
-"""The text before images of the model that are sent as the user's."""
+"""The text before images of the model that are sent in a message of the user."""
 
 UNREADABLE = "unreadable_arguments"
-"""The key of arguments that are no object, for providers that accept objects only."""
+"""The key for arguments that are not an object, for providers that accept only objects."""
 # Characters of the arguments of a call in one chunk
 LONGEST_ARGUMENTS = 1_000_000
 
@@ -49,12 +49,12 @@ class Stream(ABC):
 
     @abstractmethod
     def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
-        """Add the next chunk or event; return what it adds to the answer, for listeners."""
+        """Add the next chunk or event; return the chunks for listeners that result from it."""
 
     @property
     @abstractmethod
     def response(self) -> Json:
-        """The response so far, in the format of one that is not streamed."""
+        """The response so far, in the format of a response that is not streamed."""
 
     @property
     @abstractmethod
@@ -63,20 +63,20 @@ class Stream(ABC):
 
 
 class Wire(ABC):
-    """The format of one provider: how it is told from the others, and all that is particular about it.
+    """The format of one provider: how to recognize it, read it and write it.
 
-    A new provider is a class in a file beside this one, and an entry in `WIRES`.
+    To add a provider, write a subclass in a file of this folder and add it to `WIRES`.
     """
 
     provider: ClassVar[Provider]
     title: ClassVar[str]
-    """The name of the format for people."""
+    """The name of the format that users see."""
     maker: ClassVar[str]
-    """Who made the format, for messages."""
+    """The company that made the format, for messages."""
     stream: ClassVar[type[Stream]]
-    """What joins the chunks of one answer."""
+    """The class that joins the chunks of one answer."""
 
-    # How it is told from others
+    # How to recognize it
     parts_key: ClassVar[str]
     """The field with the parts of the model's messages."""
     response_keys: ClassVar[Set[str]] = frozenset()
@@ -88,27 +88,30 @@ class Wire(ABC):
 
     # Calls and their results
     reasons: ClassVar[Mapping[str, str]] = {}
-    """What `Answer.finish_reason` says for each word of the provider, if it is another word."""
+    """Maps the provider's word for why an answer ended to the word in `Answer.finish_reason`.
+
+    Words that are the same in both are left out.
+    """
     call_prefix: ClassVar[str | None] = None
-    """How the id of a call begins; None if a call needs no id, because its name identifies it."""
+    """The beginning of a call's id; None if a call needs no id, because its name identifies it."""
     remembers_calls: ClassVar[bool] = False
-    """Whether a result may answer a call of any earlier message, and not only of the last one."""
+    """Whether a result may answer a call of any earlier message, not only of the last one."""
 
     # Tools
     is_for_models: ClassVar[bool] = True
-    """Whether a tool that is only for the app of its server is refused."""
+    """Whether the format is for models, so that tools only for a server's app are refused."""
     tool_names: ClassVar[NameRule | None] = None
-    """The rule for the name of a tool; None if each name is accepted."""
+    """The rule for the name of a tool; None if every name is accepted."""
     argument_names: ClassVar[NameRule | None] = None
-    """The rule for the name of an argument; None if each name is accepted."""
+    """The rule for the name of an argument; None if every name is accepted."""
     checks_inner_names: ClassVar[bool] = True
-    """Whether `argument_names` is also the rule for names inside an argument."""
+    """Whether `argument_names` also applies to the names of properties inside an argument."""
 
     # Where requests are sent
     package: ClassVar[str | None] = None
-    """The Python package whose clients send the requests; None if there is none."""
+    """The Python package whose clients send the requests; None if there is no such package."""
     method: ClassVar[str] = ""
-    """The method of a client that sends a request and returns its stream, such as "messages.create"."""
+    """The method of a client that sends a request and returns its stream: "messages.create"."""
     secrets: ClassVar[Sequence[str]] = (
         "api_key",
         "auth_token",
@@ -120,16 +123,16 @@ class Wire(ABC):
         "aws_session_token",
         "access_token",
     )
-    """The attributes of a client that are secrets."""
+    """The attributes of a client whose values are secrets."""
     path: ClassVar[str | None] = None
     """The path of the requests to a server at an address; None if the provider needs a client."""
 
     @property
     def needs_ids(self) -> bool:
-        """Whether each call needs an id; else the provider knows it by its name."""
+        """Whether each call needs an id; otherwise the provider identifies a call by its name."""
         return self.call_prefix is not None
 
-    # --- telling it from others -----------------------------------------------------------
+    # --- recognizing the format -----------------------------------------------------------
 
     def is_response(self, data: Mapping[str, Any]) -> bool:
         """Tell whether only this provider sends such a response or message."""
@@ -148,7 +151,7 @@ class Wire(ABC):
         return not self.response_keys.isdisjoint(chunk)
 
     def is_whole(self, chunk: Mapping[str, Any]) -> bool:
-        """Tell whether *chunk* is a whole response, of a server that does not stream."""
+        """Tell whether *chunk* is a whole response from a server that does not stream."""
         return False
 
     def is_client(self, x: Any) -> bool:
@@ -162,31 +165,34 @@ class Wire(ABC):
 
     @abstractmethod
     def read(self, data: Mapping[str, Any]) -> Message:
-        """Read *data*, a message of a conversation; see the module for what becomes of faulty parts.
+        """Read *data*, a message of a conversation.
 
-        Each part, and the message, has in `raw` what `write` needs to write it again as it was.
+        The module of each provider says what happens to faulty parts. The message and each of its
+        parts keep in `raw` what `write` needs to write them again without a change.
         """
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
-        """Read *parts*, which stand in a message of the model, as such a message."""
+        """Read *parts*, the parts of a message of the model, as a message."""
         return self.read({"role": "assistant", self.parts_key: list(parts)})
 
     @abstractmethod
     def read_response(self, data: Mapping[str, Any]) -> Response:
-        """Read a whole response; a message alone is a response too."""
+        """Read a whole response, or a message without the response around it."""
 
     def reread(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
-        """Return *part* with the text that its `raw`, which was changed, has now."""
+        """Return *part* with the present text of its `raw`, which has been changed."""
         return part
 
     # --- writing ------------------------------------------------------------------------
 
     @abstractmethod
     def write(self, message: Message) -> list[Json]:
-        """Write *message*. Some providers need several for one: a result each, images apart.
+        """Write *message* as one or more messages of the provider.
 
-        Begin with `message.sent_to(self.provider)`, which leaves out what only another provider knows. A
-        part with `raw` is its `raw` with the part's present text, arguments and id.
+        Some providers need one message for each result, or separate messages for images. An
+        implementation begins with `message.sent_to(self.provider)`, which leaves out what only
+        another provider understands. For a part with `raw`, it writes `raw` with the part's present
+        text, arguments and id.
         """
 
     @abstractmethod
@@ -198,14 +204,14 @@ class Wire(ABC):
         return values
 
     def accepted(self, messages: Iterable[Message]) -> list[Message]:
-        """Return *messages* with what this provider refuses in another place, or in other words."""
+        """Return *messages* with the parts that this provider refuses moved or rewritten."""
         return list(self._with_images_shown(self.with_written_results(messages)))
 
     def with_written_results(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield *messages*, but results of calls that the model did not send become the user's.
+        """Yield *messages*; move results of calls that the model did not send to user messages.
 
-        A model that writes calls as text gets their results as text too, with their images: its
-        provider does not know such a call, and refuses a result for it.
+        If a model writes its calls as text, it gets their results as text too, with their images.
+        The provider does not know such a call, and would refuse a result for it.
         """
         sent: set[Any] = set()
         for message in messages:
@@ -235,10 +241,11 @@ class Wire(ABC):
         return part.name
 
     def _with_images_shown(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield *messages*, but images in a message of the model become the user's.
+        """Yield *messages*, with images in the model's messages moved to messages of the user.
 
-        Most providers refuse them there, so the model would not see what it, or another one, made.
-        They follow the results of the message's calls, which have to come first.
+        Most providers refuse images in a message of the model, so the model would not see the
+        images that were generated. They follow the results of the message's calls, which must come
+        first.
         """
         images: list[Part] = []
         for message in messages:
@@ -277,10 +284,10 @@ class Wire(ABC):
 
         Args:
             model: The provider's name of the model.
-            messages: The conversation; instructions have the role "system". `accepted` makes of it what
-                can be written.
+            messages: The conversation; instructions have the role "system". Implementations pass it
+                through `accepted` first.
             tools: The tools in the provider's format.
-            options: Further fields, such as `temperature`; the fields made here have priority.
+            options: Further fields, such as `temperature`. Fields set by this method win over them.
         """
 
     def holder_of_secrets(self, client: Any) -> Any:
@@ -288,7 +295,7 @@ class Wire(ABC):
         return client
 
     def for_client(self, body: Json) -> Json:
-        """Return *body*, a request, as the arguments of the method that sends it."""
+        """Return the request *body* as keyword arguments of the client method that sends it."""
         return body
 
     # --- tools --------------------------------------------------------------------------
@@ -371,7 +378,7 @@ def plain(value: Any) -> Any:
 
 
 def items_of(value: Any) -> list[Any]:
-    """Return *value*, the parts of a message, as a list of plain values; a single part is a list of one."""
+    """Return *value*, the parts of a message, as a list of plain values; wrap a single part."""
     if value is None:
         return []
     if isinstance(value, list | tuple):
@@ -403,7 +410,7 @@ def string_or_none(value: Any) -> str | None:
 
 
 def role_of(data: Mapping[str, Any]) -> str:
-    """Return the role of the message *data*; OpenAI's "developer" is "system" for all others."""
+    """Return the role of the message *data*; OpenAI's "developer" is returned as "system"."""
     role = string(data.get("role")) or "assistant"
     if role == "developer":
         return "system"
@@ -418,7 +425,7 @@ def call_id(value: Any) -> str | None:
 
 
 def json_text(arguments: Any) -> str:
-    """Return *arguments* as JSON text; a string is such text already."""
+    """Return *arguments* as JSON text; a string is taken to be JSON text already."""
     if isinstance(arguments, str):
         return arguments
     if arguments is None:
@@ -439,9 +446,10 @@ def as_sent_first(arguments: Any) -> Any:
 
 
 def json_value(text: str) -> Any:
-    """Return the value of *text*, the arguments of a call as JSON; if it is none, *text* itself.
+    """Parse *text*, the arguments of a call as JSON; return *text* itself if it is not valid JSON.
 
-    It may be cut off. No request can carry NaN or infinities, such as 1e999, which Python reads.
+    The text may be cut off. NaN and infinities, such as 1e999, count as invalid: Python reads them,
+    but no request can carry them.
     """
     try:
         return json.loads(text or "{}", parse_constant=_refuse, parse_float=_finite)
@@ -461,7 +469,7 @@ def _finite(word: str) -> float:
 
 
 def as_object(arguments: Any) -> Json:
-    """Return *arguments* as an object; what is none goes below `UNREADABLE`."""
+    """Return *arguments* as an object; put a value that is not an object under `UNREADABLE`."""
     value = arguments
     if isinstance(value, str):
         value = json_value(value)
@@ -480,14 +488,14 @@ def shown_arguments(arguments: Any) -> str:
 
 
 def without_none(part: Any) -> Any:
-    """Return *part* without the fields that are None, which some APIs send and none accepts."""
+    """Return *part* without the fields that are None: some APIs send them, but none accepts any."""
     if not isinstance(part, Mapping):
         return part
     return {key: value for key, value in part.items() if value is not None}
 
 
 def head_of(message: Message, role: str) -> Json:
-    """Return the fields of *message*, in their order; *role* is the word of the provider."""
+    """Return the fields of *message* in their order; add *role* if they have none."""
     head = dict(message.raw or {})
     if "role" in head:
         return head
@@ -495,7 +503,7 @@ def head_of(message: Message, role: str) -> Json:
 
 
 def parts_of(content: Any, part: Callable[[Json], Iterable[Part]]) -> Iterator[Part]:
-    """Yield the parts of *content*: text, or a list of blocks, of which *part* reads one."""
+    """Yield the parts of *content*: a string, or a list of blocks that *part* reads one by one."""
     if isinstance(content, str):
         if content:
             yield TextPart(content)
@@ -506,9 +514,12 @@ def parts_of(content: Any, part: Callable[[Json], Iterable[Part]]) -> Iterator[P
 
 
 def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json]) -> Any:
-    """Return *parts* as OpenAI's `content`; *before* is what it was, whose form (text or a list) stays.
+    """Return *parts* as OpenAI's `content`: a string or a list.
 
-    *block* writes a part for a list.
+    Args:
+        parts: The parts of the message.
+        before: The earlier content, which decides between string and list.
+        block: A function that writes one part as an item of a list.
     """
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     is_text = isinstance(before, str) or (before is None and len(parts) <= 1)
@@ -520,9 +531,10 @@ def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json])
 def joined_turns(
     messages: Iterable[Json], key: str, parts_of: Callable[[Json], list[Any]]
 ) -> list[Json]:
-    """Return *messages* as turns; a turn joins messages of the same role.
+    """Return *messages* as turns; each turn joins successive messages of the same role.
 
-    *key* is where the parts of a message are, and *parts_of* returns those that a request can carry.
+    *key* is the field with the parts of a message. *parts_of* returns the parts that a request can
+    carry.
     """
     turns: list[Json] = []
     for message in messages:
@@ -537,7 +549,10 @@ def joined_turns(
 
 
 def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None:
-    """Return the usage in *data*: the sum of the numbers under *into*, and of those under *out*."""
+    """Return the tokens in *data*: the sum of the numbers under *into*, and of those under *out*.
+
+    None if there are no numbers.
+    """
     if not isinstance(data, Mapping):
         return None
     # OpenRouter sends the cost
@@ -557,7 +572,7 @@ def _sum(data: Mapping[str, Any], keys: Iterable[str]) -> int | None:
 
 
 def failure_of(data: Mapping[str, Any], otherwise: str) -> str:
-    """Return the failure that *data* reports as a sentence; if it names none, *otherwise*."""
+    """Return the failure that *data* reports as a sentence; *otherwise* if it reports none."""
     error = data.get("error")
     message = error
     if isinstance(error, Mapping):
@@ -571,7 +586,7 @@ def failure_of(data: Mapping[str, Any], otherwise: str) -> str:
 
 
 class GrowingText:
-    """A text that arrives in pieces, which are joined when the text is read."""
+    """A string that arrives in pieces, which are joined only when it is read."""
 
     def __init__(self, text: str = "") -> None:
         """Begin with *text*."""
@@ -614,13 +629,14 @@ _GROWING = frozenset(
         "transcript",
     ]
 )
-"""Keys whose texts arrive in pieces. The value of any other key arrives whole, perhaps repeatedly."""
+"""Keys whose strings arrive in pieces. All other values arrive whole, perhaps repeatedly."""
 
 
 def grow(into: Json, piece: Mapping[str, Any]) -> None:
-    """Join *piece*, the next piece of an object, to *into*, whatever its keys are.
+    """Merge *piece*, the next piece of an object, into *into*, whatever keys it has.
 
-    A provider may want back what only it knows, such as a signature of a thought.
+    Unknown keys are kept, because a provider may want them back: for example the signature of a
+    thought.
     """
     for key, value in piece.items():
         before = into.get(key)
@@ -641,7 +657,7 @@ def grow(into: Json, piece: Mapping[str, Any]) -> None:
 
 
 def _extend(items: list[Any], more: list[Any]) -> None:
-    """Add *more* to *items*; an object of the type and index of an earlier one continues that one."""
+    """Add *more* to *items*; merge an object into the item with the same type and index."""
     for item in more:
         if not isinstance(item, Mapping):
             items.append(item)
@@ -654,7 +670,7 @@ def _extend(items: list[Any], more: list[Any]) -> None:
 
 
 def _is_continued(one: Any, item: Mapping[str, Any]) -> bool:
-    """Tell whether *item* continues *one*, because both have the same number."""
+    """Tell whether *item* continues *one*: both have the same index and type."""
     if item.get("index") is None or not isinstance(one, dict):
         return False
     return bool(item["index"] == one.get("index") and item.get("type") == one.get("type"))
