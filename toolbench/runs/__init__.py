@@ -1,1 +1,1 @@
-"""One run of one tool: its thread, progress, questions, output, end, and its record."""
+"""Runs of tools: their threads, progress, questions, output, ends and records."""

@@ -1,4 +1,4 @@
-"""The question for consent to a call: it has the whole of what will run, and labels in our words."""
+"""The question for consent to a call: it shows the whole call, with labels that we word."""
 
 import json
 import re
@@ -14,33 +14,33 @@ from toolbench.runs.run import Run
 from toolbench.values import json_text
 from toolbench.wording import counted
 
-# Characters of a call that are shown at once, in lines that count as so many at least
+# Characters of a call that are shown at once; shorter lines count as so many
 _AT_ONCE, _SHORT_LINE = 4_000, 50
-# Characters of each value that are shown at least
+# Minimum characters shown of each value
 _LEAST = 200
 # Arguments that are shown at once
 _MOST_PARTS = 20
-# Characters of a value that stands beside its name
+# Maximum characters of a value on the line of its name
 _SHORT = 100
 # Characters of a label, of a name, and of a sentence
 _LABEL, _NAME, _SENTENCE = 60, 100, 500
-# Characters of a line of a value; the rest goes on in the next: a page would break it without a bar
+# Characters in a line of a value. Longer lines are split, as a page would wrap them without a bar
 _WIDEST = 100
-# Nothing of ours begins so
+# No line of ours begins like this
 _LINE, _GOES_ON = "    | ", "    |…"
-# Levels of a value
+# Maximum levels of nesting in a value
 _DEEPEST = 200
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 class _Part(NamedTuple):
-    """A part of a call, such as an argument: a line, and below it a long value, which may be empty."""
+    """A part of a call, such as an argument: one line, and perhaps a long value below it."""
 
     line: str
     value: str = ""
 
     def lines(self) -> list[str]:
-        """Return the lines of the part. Each line of the value is after a bar."""
+        """Return the lines of the part; each line of the value begins with a bar."""
         lines = [f"  {self.line}"]
         if not self.value:
             return lines
@@ -51,14 +51,14 @@ class _Part(NamedTuple):
         return lines
 
     def ends(self, limit: int) -> list[str]:
-        """Return the first and last lines, with about *limit* characters, and how much is between."""
+        """Return the first and last lines, about *limit* characters, and how much is left out."""
         first, *value = self.lines()
         if _room(value) <= limit:
             return [first, *value]
         head = _fitting(value, limit // 2)
         tail = [*reversed(_fitting(reversed(value), limit // 2))]
         between = value[len(head) : len(value) - len(tail)]
-        # Without the bars, but with the ends of the lines
+        # Count without the bars, but with the newlines
         marks = len(_LINE) * len(between)
         ends = sum(line.startswith(_LINE) for line in between)
         omitted = sum(map(len, between)) - marks + ends
@@ -66,7 +66,7 @@ class _Part(NamedTuple):
 
 
 def question_of(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question whether *run* may start, which needs consent because of *why*.
+    """Return the question whether *run* may start; *why* says why consent is needed.
 
     It shows the checked fields of the action, which may differ from the arguments that the caller
     sent. Each line of a value begins with a bar, so that no value looks like a line of ours.
@@ -74,7 +74,7 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
     tool, action = run.tool, run.build()
     arguments, _ = tool.secrecy.hide(action.to_arguments())
     redactor = run.secrets.redactor
-    # Before anything is cut: half a secret would not be found
+    # Before anything is cut, because half a secret would not be recognized
     masked = redactor.value(arguments)
     parts = _other_title(tool)
     if run.is_renewed:
@@ -96,7 +96,7 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
 
 
 def _labels(tool: ToolDefinition[Any, Any], *, can_be_remembered: bool) -> ConsentLabels:
-    """Return the labels of the question: a word of ours, and the name; a title may say anything."""
+    """Return the labels of the question, which use the tool's name: a title may say anything."""
     return ConsentLabels(
         act=shorten(one_line(f"Run {tool.name}"), _LABEL),
         is_dangerous=tool.hints.effect == "destructive",
@@ -105,7 +105,7 @@ def _labels(tool: ToolDefinition[Any, Any], *, can_be_remembered: bool) -> Conse
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """Return *text* as one line without hidden characters; it says so if it is cut at *limit*."""
+    """Return *text* as one line without hidden characters; a note says if it is cut at *limit*."""
     # None takes all
     shown = text[:limit]
     line = visible(shown.replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩"))
@@ -113,14 +113,14 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def _of_all(shown: str, text: str) -> str:
-    """Return how long *text* is, if *shown* is only its beginning; else an empty string."""
+    """Return a note on the length of *text* if *shown* is only its beginning; else nothing."""
     if len(shown) == len(text):
         return ""
     return f"… ({counted(len(text), 'character')})"
 
 
 def _other_title(tool: ToolDefinition[Any, Any]) -> list[_Part]:
-    """Return a part with the title that a server gives *tool*, if it is not the name."""
+    """Return a part with the title that a server gives *tool*, if it differs from the name."""
     if tool.source == ToolDefinition.source or tool.title == tool.name:
         return []
     return [_Part(f"Its server calls it {_in_quotes(tool.title)}.")]
@@ -142,7 +142,7 @@ def _argument(name: str, value: Any) -> _Part:
 
 
 def _is_deep(values: list[Any]) -> bool:
-    """Tell whether *values* have so many levels that `to_arguments` may leave out the deepest."""
+    """Tell whether *values* are nested so deeply that `to_arguments` may leave out a part."""
     for _ in range(_DEEPEST):
         below = list[Any]()
         for value in values:
@@ -157,7 +157,7 @@ def _is_deep(values: list[Any]) -> bool:
 
 
 def _in_quotes(text: str) -> str:
-    """Return *text* in the quotes of JSON, as one line; it says so if *text* is cut."""
+    """Return *text* as one line in JSON's quotes; a note says if *text* is cut."""
     shown = text[:_NAME]
     return one_line(json.dumps(shown, ensure_ascii=False)) + _of_all(shown, text)
 
@@ -168,7 +168,7 @@ def _size(text: str) -> str:
 
 
 def _shortened(parts: list[_Part]) -> list[str]:
-    """Return the lines of *parts* without the middle of long values, and of many arguments."""
+    """Return the lines of *parts*, without the middle of long values and of long lists of parts."""
     first, last = parts, list[_Part]()
     if len(parts) > _MOST_PARTS:
         first, last = parts[: _MOST_PARTS // 2], parts[-_MOST_PARTS // 2 :]
@@ -180,7 +180,7 @@ def _shortened(parts: list[_Part]) -> list[str]:
 
 
 def _fitting(lines: Iterable[str], limit: int) -> list[str]:
-    """Return *lines* until they take *limit* characters together."""
+    """Return as many of the first *lines* as fit into *limit* characters."""
     fitting = []
     for line in lines:
         limit -= _room([line])

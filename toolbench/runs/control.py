@@ -1,14 +1,14 @@
-"""Stop a run: first ask the run to stop, then use force.
+"""Stop a run: first ask it to stop, then use force.
 
 `CancelToken` is for work that checks the token or adds a callback. For all other work,
 `Interruptible` raises an exception in the thread of the work. `Control` has both for one run, and
-`stop` uses them in turn. `active` lists the background runs.
+`stop` uses one after the other. `active` lists the background runs.
 
-To ask a run means: mark the run as cancelled, call its callbacks (one of them cancels the future of
-an async run), and call the executor's `interrupt()`. Force, after a grace period, means: kill the
-processes that the run started, and raise an exception in its thread. A call blocked in C cannot be
-stopped: the run is reported as stopping until the call returns, but callers wait only a few
-seconds.
+A run is asked to stop in three ways. It is marked as cancelled, its callbacks are called (one of
+them cancels the future of an async run), and the executor's `interrupt()` is called. After a grace
+period, force is used: the processes that the run started are killed, and an exception is raised in
+its thread. A call blocked in C cannot be stopped. Its run is reported as stopping until the call
+returns, but callers wait only a few seconds.
 """
 
 import ctypes
@@ -64,7 +64,7 @@ class Stop(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """How the run was stopped, as a model reads it: a sentence without its full stop."""
+        """How the run was stopped: a sentence for the model, without its full stop."""
         if self.cause is StopCause.PERSON:
             return "The user cancelled the run"
         if self.cause is StopCause.INTERRUPT:
@@ -74,7 +74,7 @@ class Stop(NamedTuple):
 
 CANCELLED = Stop(StopCause.PERSON, "cancelled")
 INTERRUPTED = Stop(StopCause.INTERRUPT, "interrupted")
-"""The reason of a stop that an interrupt of the kernel or of an agent caused.
+"""The reason for a stop that an interrupt of the kernel or of an agent caused.
 
 Jupyter also interrupts a kernel before it ends the kernel.
 """
@@ -89,10 +89,10 @@ class Cancellable(Protocol):
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the work; None if it is not cancelled, or by its parent only."""
+        """The thread that cancelled the work; None if not cancelled, or only by its parent."""
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
-        """Call *callback* when the work is cancelled; at once if it is cancelled already.
+        """Call *callback* when the work is cancelled; immediately if it already is.
 
         Returns:
             A function that removes the callback.
@@ -114,7 +114,7 @@ class CancelToken:
     """
 
     def __init__(self) -> None:
-        """Make a token that is not cancelled."""
+        """Create a token that is not cancelled."""
         self.cancelled = False
         """Whether `cancel` was called."""
         self.reason = ""
@@ -148,7 +148,7 @@ class CancelToken:
                 callback()
 
     def request(self, reason: str = "") -> list[Callback]:
-        """Mark the work as cancelled; return the callbacks that no earlier call of this method returned.
+        """Mark the work as cancelled; return the callbacks that were not returned before.
 
         The caller has to call these callbacks.
         """
@@ -164,10 +164,10 @@ class CancelToken:
             self._callbacks.remove(callback)
 
 
-# Rounds of a loop; the exception arrives in the first round
+# Rounds of a loop; an exception that was sent arrives in the first round
 _SOON = 100_000
 _START = Thread.start.__code__
-# Checks whether a thread still starts another one
+# How often it is checked whether a thread is still starting another one
 _LONGEST_START = 1_000
 
 
@@ -181,10 +181,10 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 
 
 def _wait_for_started_threads(thread: int) -> None:
-    """Wait while *thread* starts another thread.
+    """Wait while *thread* is starting another thread.
 
-    Before Python 3.12, a new thread at first has the identifier of its parent, the thread that
-    starts it. The new thread would get the exception and end, and its parent would wait for ever.
+    Before Python 3.12, a new thread first has the identifier of the thread that starts it. The new
+    thread would get the exception and end, and the thread that starts it would wait forever.
     """
     if sys.version_info >= (3, 12):
         return
@@ -200,9 +200,9 @@ def _wait_for_started_threads(thread: int) -> None:
 def receive(raise_here: Callable[[], object]) -> None:
     """Make sure that no exception sent by another thread can still arrive in this thread.
 
-    Another thread may have sent an exception that has not arrived yet. CPython cannot take this
-    exception back without making the process slower for ever. So this function sends a second
-    exception, which replaces the first exception, and waits for the second.
+    An exception that another thread sent may not have arrived yet. Taking it back would make the
+    whole process slower in CPython, permanently. So this function sends a second exception, which
+    replaces the first, and waits for it.
 
     Args:
         raise_here: A function that sends the second exception to this thread.
@@ -216,14 +216,14 @@ class Interruptible:
     """A piece of work in one thread that another thread may stop with an exception."""
 
     def __init__(self, error: type[BaseException]) -> None:
-        """Make a piece of work that `strike` stops by raising *error*."""
+        """Prepare work that `strike` stops by raising *error*."""
         self._error = error
         self._lock = Lock()
         self._thread: int | None = None
         self._struck = False
 
     def carry_out(self, work: Callable[[], T]) -> T:
-        """Return `work()`, which `strike` may end with the exception until then, but not later."""
+        """Return `work()`; `strike` may end it with the exception while it runs, but not later."""
         # IPython leaves out such frames
         __tracebackhide__ = True
         try:
@@ -243,7 +243,7 @@ class Interruptible:
             self._thread = get_ident()
 
     def end(self) -> None:
-        """Stop allowing the exception; if it was sent already and has not arrived, it has no effect."""
+        """Stop allowing the exception; if it was sent but has not arrived, it has no effect."""
         while self._thread is not None:
             try:
                 self._settle()
@@ -256,7 +256,7 @@ class Interruptible:
             self._strike()
 
     def _strike(self) -> None:
-        """Do the same as `strike`; the caller holds the lock."""
+        """Do the same as `strike`, if the caller already holds the lock."""
         if self._thread is not None:
             self._struck = True
             self._raise_in(self._thread)
@@ -270,27 +270,27 @@ class Interruptible:
             self._thread = None
 
     def _raise_in(self, thread: int) -> None:
-        """Raise the exception in *thread*; a subclass may have a quicker way."""
+        """Raise the exception in *thread*; a subclass may have a faster way."""
         raise_in(thread, self._error)
 
     def _disallow(self) -> None:
-        """Called when the work ends; a subclass can undo its own preparations for the exception here."""
+        """Undo preparations for the exception when the work ends; for subclasses to override."""
 
 
 class Control:
-    """Cancels one run, and breaks it off by force; any thread may use it. See `stop`."""
+    """Cancels one run, and stops it by force if needed; any thread may use it. See `stop`."""
 
     def __init__(self, outer: "Control | None") -> None:
-        """Make the control of a run that is not started; *outer* is the control of its parent."""
+        """Create the control of a run that has not started; *outer* is that of its parent."""
         self.outer = outer
         self.why: Stop | None = None
-        """Why the run was stopped; None if it was not, or only its parent was."""
+        """Why the run was stopped; None if it was not stopped, or only its parent was."""
         self.thread: Thread | None = None
         """The thread of a background run."""
         self.is_given_up = False
         """Whether callers no longer wait for the run: it was stopped, but its call goes on."""
         self.token = CancelToken()
-        """Tells that the run is cancelled; the tokens of runs inside of it are not cancelled by it."""
+        """The token of the run; cancelling it does not cancel the tokens of the runs inside."""
         self.work = Interruptible(RunCancelled)
         """The work of the run, which `break_off` ends by force."""
         # Most runs start no process
@@ -303,14 +303,14 @@ class Control:
         return self.token.cancelled or (self.outer is not None and self.outer.cancelled)
 
     def request(self, why: Stop = CANCELLED) -> list[Callback]:
-        """Mark the run as cancelled; return the callbacks that no earlier call of this method returned."""
+        """Mark the run as cancelled; return the callbacks that were not returned before."""
         with self._lock:
             if self.why is None:
                 self.why = why
         return self.token.request(why.words)
 
     def add_process(self, process: "Popen[Any]") -> None:
-        """Remember *process*, which the run started, to kill it if the run is stopped by force."""
+        """Remember *process*, which the run started, so that stopping the run by force kills it."""
         with self._lock:
             if self._processes is None:
                 self._processes = WeakSet()
@@ -319,8 +319,8 @@ class Control:
     def break_off(self, threads: list[Thread]) -> None:
         """Kill the processes of the run, and raise `RunCancelled` in its thread.
 
-        A process that a thread of the run starts through `subprocess` is known on every system. On
-        Linux, a process started in another way is known too.
+        Processes that a thread of the run starts through `subprocess` are found on every system.
+        Processes started in another way are found only on Linux.
 
         Args:
             threads: The threads of the run.
@@ -352,7 +352,7 @@ class Control:
 GRACE = 1.0
 # Uses of force before the run is given up
 PATIENCE = 3
-# Seconds a run has to end after its callbacks, before `interrupt()`
+# Seconds that a run has to end after its callbacks, before `interrupt()` is called
 CALLBACK_SECONDS = 0.2
 
 
@@ -369,10 +369,10 @@ def stop(run: "Run", why: Stop = CANCELLED) -> None:
     is_begun = run.state != "new"
     run.enter("stopping")
     daemon_thread(_ask, run, callbacks, name="toolbench-cancel").start()
-    # The force on the run around it, if that is stopped, hits this one too
+    # If the parent is being stopped, the force used on it stops this run too
     outer = control.outer
     is_hit = control.thread is None and outer is not None and outer.cancelled
-    # Without threads it has ended, or is a task
+    # Without threads, the run has ended, or is a task
     if is_begun and not is_hit and have_threads():
         daemon_thread(_insist, run, name="toolbench-cancel").start()
 
@@ -383,7 +383,7 @@ def _ask(run: "Run", callbacks: list[Callback]) -> None:
     seconds = CALLBACK_SECONDS
     if not have_threads():
         seconds = 0
-    # Only then: `interrupt` may stop other runs too
+    # Only if the callbacks were not enough: `interrupt` may stop other runs too
     if not (callbacks and run.done.wait(seconds)):
         _tell(run, getattr(run.tool.executor, "interrupt", None))
 
@@ -399,7 +399,7 @@ def _tell(run: "Run", callback: Callback | None) -> None:
 def _insist(run: "Run") -> None:
     control = run.control
     for times in count(1):
-        # less and less often after it was given up: each time wakes the process
+        # Less and less often after the run was given up, as each time wakes the process
         if run.done.wait(GRACE * max(1, times - PATIENCE)):
             return
         if times > PATIENCE and not control.is_given_up:
@@ -415,11 +415,11 @@ class BackgroundRuns:
     """The list of the background runs; any thread may use this list.
 
     Attributes:
-        watch: Lets an interrupt of the kernel stop these runs.
+        watch: The handler through which an interrupt of the kernel stops these runs.
     """
 
     def __init__(self) -> None:
-        """Make an empty list of runs."""
+        """Create an empty list of runs."""
         self.watch = InterruptWatch(self)
         self._runs: set[Run] = set()
         self._lock = Lock()
@@ -438,7 +438,7 @@ class BackgroundRuns:
 
         def body() -> None:
             try:
-                # Comes when work is over
+                # Raised when the work is already over
                 with suppress(RunCancelled):
                     work()
             finally:
@@ -475,7 +475,7 @@ active = BackgroundRuns()
 
 
 class Limits:
-    """The limits of the runs that a person starts, by a button or a magic.
+    """The limits of the runs that the user starts with a button or a magic.
 
     Attributes:
         seconds: Seconds after which such a run is cancelled; None means no limit.
@@ -486,7 +486,7 @@ class Limits:
         self.seconds: float | None = None
 
     def seconds_of(self, run: "Run", timeout: float | None) -> float | None:
-        """Return the seconds after which *run* is cancelled: *timeout*, or if that is None, our limit."""
+        """Return the seconds after which *run* is cancelled: *timeout*, or else this limit."""
         if timeout is None and run.source in ("button", "magic"):
             return self.seconds
         return timeout

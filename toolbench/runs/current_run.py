@@ -1,4 +1,4 @@
-"""`current_run()`: the run to which an executor reports progress and logs, and puts questions."""
+"""`current_run()`: the run through which an executor reports progress, logs and asks the user."""
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 class CurrentRun(Protocol):
-    """What an executor can do with the run that it is part of."""
+    """What an executor can do with the run in which it is called."""
 
     @property
     def cancelled(self) -> bool:
-        """Whether the run is cancelled: an executor should end soon."""
+        """Whether the run is cancelled: an executor should then end soon."""
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
+        """The thread that cancelled the run; None if not cancelled, or only by its parent."""
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
-        """Report progress: *value* of *total*, and a *message* about the present step of the work."""
+        """Report progress: *value* of *total*, and a *message* about the present step."""
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
@@ -85,15 +85,15 @@ class NoRun:
 
 
 class Inherited(Generic[T]):
-    """Something that the calling code is part of; so are the threads that it starts.
+    """A value that belongs to the calling code and to the threads that this code starts.
 
-    A new thread has an empty context, so the thread itself keeps what it inherits.
+    A new thread has an empty context, so the value is also kept in an attribute of the thread.
     """
 
     def __init__(self, name: str) -> None:
-        """Make a variable with this *name* that has no value anywhere."""
+        """Create a variable called *name*, which has no value yet."""
         self.in_context: ContextVar[T | None] = ContextVar(name, default=None)
-        """The value, unless only the thread tells."""
+        """The value in the current context; None if only the thread has a value."""
         self._attribute = f"_{name}"
 
     def get(self) -> T | None:
@@ -104,12 +104,12 @@ class Inherited(Generic[T]):
         return value
 
     def of(self, thread: Thread) -> T | None:
-        """Return the value that *thread* inherited; None if there is none."""
+        """Return the value that *thread* inherited; None if it inherited none."""
         value: T | None = getattr(thread, self._attribute, None)
         return value
 
     def enter(self, value: T) -> Callable[[], None]:
-        """Set *value* for the calling code; return a function that undoes this."""
+        """Set *value* for the calling code; return a function that restores the earlier value."""
         token = self.in_context.set(value)
         return lambda: self.in_context.reset(token)
 
@@ -121,7 +121,7 @@ class Inherited(Generic[T]):
 
 
 run_of_code: Inherited[CurrentRun] = Inherited("toolbench_run")
-"""The run that the calling code is part of."""
+"""The run in which the calling code is executed."""
 
 
 def current_run() -> CurrentRun:
@@ -157,5 +157,5 @@ def current_run() -> CurrentRun:
 
 
 def active_run() -> CurrentRun | None:
-    """Return the run that the calling code is part of; None outside a run."""
+    """Return the run in which the calling code is executed; None outside a run."""
     return run_of_code.get()

@@ -1,10 +1,9 @@
-"""The IPython shell and the kernel of this process, if any: its cells, interrupts and end.
+"""The IPython shell and kernel of this process, if any: their cells, interrupts and end.
 
-Kernel > Interrupt stops background runs too. ipykernel ignores SIGINT while no cell runs, and
-installs its own handlers of SIGINT around every message and every `await` of a cell. So the
-kernel's loop installs our handler over these handlers, and while there are background runs, it
-checks regularly that our handler is still in place. Our handler also calls the handler that it
-covers.
+Kernel > Interrupt also stops background runs. ipykernel ignores SIGINT while no cell runs, and
+installs its own SIGINT handlers around every message and every `await` of a cell. So the kernel's
+loop installs our handler over theirs, and checks regularly that it is still in place while there
+are background runs. Our handler also calls the handler that it replaces.
 """
 
 import os
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def running_shell() -> Any:
-    """Return the running IPython shell, or None; this does not import IPython."""
+    """Return the running IPython shell, or None, without importing IPython."""
     ipython = sys.modules.get("IPython")
     if ipython is None:
         return None
@@ -27,16 +26,16 @@ def running_shell() -> Any:
 
 
 def has_kernel() -> bool:
-    """Tell whether this process is a Jupyter kernel. A terminal has a shell, but shows no widgets."""
+    """Tell whether this process is a Jupyter kernel; a terminal's shell, for example, is not."""
     return hasattr(running_shell(), "kernel")
 
 
 def running_cell(shell: Any) -> str | None:
-    """Return the id that the front end gives the cell that *shell* runs; None without such a cell."""
+    """Return the front end's id of the cell that *shell* is running; None without such a cell."""
     ask = getattr(getattr(shell, "kernel", None), "get_parent", None)
     if ask is None:
         return None
-    # The request that the kernel answers, as far as it tells
+    # The request that the kernel is answering, if the front end named the cell
     match ask():
         case {"metadata": {"cellId": str(cell_id)}}:
             return cell_id
@@ -44,7 +43,7 @@ def running_cell(shell: Any) -> str | None:
 
 
 def notebook_folder() -> Path:
-    """Return the folder of the notebook, wherever `%cd` led since; the current one if no server says."""
+    """Return the notebook's folder, even after `%cd`; the current folder if no server names it."""
     folder = Path(os.environ.get("JPY_SESSION_NAME", "")).parent
     if folder.is_absolute() and folder.is_dir():
         return folder
@@ -64,20 +63,20 @@ class InterruptWatch:
         self._watching = False
 
     def look(self) -> None:
-        """Install or remove the handler as needed; any thread may call this. No effect outside a kernel."""
+        """Install or remove the handler as needed, from any thread; do nothing outside a kernel."""
         loop = _kernel_loop()
         if loop is not None:
             loop.add_callback(self._switch, loop)
 
     def cell_begins(self) -> None:
-        """Install the handler before a cell that may `await`: an interrupt stops the cell and the runs."""
+        """Install the handler before a cell that may `await`: an interrupt then stops the runs."""
         loop = _kernel_loop()
         alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if loop is not None and len(self._runs) and not alone:
             self._switch(loop)
 
     def _switch(self, loop: Any) -> None:
-        """Install or remove the handler as needed, in the kernel's loop."""
+        """Install or remove the handler as needed; called in the kernel's loop."""
         if threading.current_thread() is not threading.main_thread():
             return
         installed: Any = signal.getsignal(signal.SIGINT)
@@ -98,7 +97,7 @@ class InterruptWatch:
 
 
 class _Cover:
-    """The handler of SIGINT: it stops the runs, then calls the handler that it covers."""
+    """The handler of SIGINT: stops the background runs, then calls the handler that it replaces."""
 
     def __init__(self, runs: "BackgroundRuns", loop: Any, covered: Any) -> None:
         self._runs, self._loop, self.covered = runs, loop.asyncio_loop, covered

@@ -1,4 +1,4 @@
-"""Runs on a Python without threads, in a page: tasks of the kernel's loop in the place of threads.
+"""Runs on a Python without threads, in a browser page: tasks of the kernel's loop replace threads.
 
 Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
 """
@@ -34,18 +34,18 @@ def later(seconds: float, act: Callable[..., object], *args: Any) -> Callable[[]
     try:
         return asyncio.get_running_loop().call_later(seconds, act, *args).cancel
     except RuntimeError:
-        # A script: nothing would call it
+        # In a script, nothing would call *act*
         return lambda: None
 
 
-# Seconds; a run that waits for an answer is looked at as often
+# Seconds between checks of a run that waits for an answer
 _SOON = 0.05
 
 
 def stop_after(seconds: float, run: Run) -> Callable[[], object]:
     """Stop *run* once it has worked for *seconds*; return a function that cancels this.
 
-    The time in which the run waits for an answer does not count.
+    The time during which the run waits for an answer does not count.
     """
     is_over = Event()
     pending: list[Callable[[], object]] = []
@@ -67,7 +67,7 @@ def stop_after(seconds: float, run: Run) -> Callable[[], object]:
     return cancel
 
 
-# The loop itself forgets tasks that wait
+# The tasks are kept here, because the loop does not keep tasks that wait
 _tasks = set[asyncio.Task[Any]]()
 
 
@@ -86,8 +86,8 @@ async def outcome_of(
 ) -> Callable[[Run], Observation]:
     """Await the async tool of *run*; return a function for the parameter *work* of `perform`.
 
-    The function returns the observation of the tool, or raises the error of the tool. If the
-    arguments do not fit, or the run is refused, the tool is not called: `perform` reports the reason.
+    The returned function returns the observation of the tool, or raises the tool's error. If the
+    arguments do not fit, or the run is refused, the tool is not called, and `perform` reports why.
 
     Args:
         run: The run.
@@ -138,7 +138,7 @@ def _raise(error: BaseException, _: Run) -> Observation:
 
 
 def already_answered(answer: Answer) -> Asker:
-    """Return an asker that answers the consent question with *answer*, and declines other questions."""
+    """Return an asker that answers the consent question with *answer* and declines all others."""
     absence = f"nobody could be asked during the run, since {NO_THREADS}"
 
     def ask(question: Question) -> Answer:

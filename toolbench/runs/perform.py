@@ -124,7 +124,7 @@ def run_tool(
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
     """Return *call* itself, after a check that it is a mapping of arguments or an action.
 
-    An action of an earlier class becomes a mapping: its module was loaded again.
+    An action of an earlier class becomes a mapping, because the module of its class was reloaded.
 
     Raises:
         TypeError: If *call* is neither a mapping nor an action; the message is about *tool*.
@@ -136,13 +136,13 @@ def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Ac
 
 
 def execute(run: Run) -> Observation:
-    """Execute the tool of *run*: in this thread, or in the background loop if the tool is async."""
+    """Execute the tool of *run* in this thread, or in the background loop if the tool is async."""
     # IPython leaves out such frames
     __tracebackhide__ = True
     tool = run.tool
     if tool.is_async:
         return _awaited(run)
-    # A direct call is a call of any function, and a page has no other thread to agree with
+    # A direct call runs like any function call, and a page has no other thread anyway
     if have_threads() and not run.is_plain and (loop := _get_running_loop()) is not None:
         return _executed_beside(loop, run)
     result: Observation = tool.execute(run.action, run.conversation, redactor=run.secrets.redactor)
@@ -150,10 +150,10 @@ def execute(run: Run) -> Observation:
 
 
 def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
-    """Execute the tool of *run* in the thread of *loop* as in a thread without one.
+    """Execute the tool of *run* in the thread of *loop* as if the thread had no event loop.
 
-    The loop waits for the tool, which may call `asyncio.run`: an agent and a panel execute it in
-    threads of their own, where it can.
+    The loop waits for the tool, so that the tool may call `asyncio.run`. Agents and panels execute
+    the tool in separate threads, where that works anyway; here it has to work too.
     """
     __tracebackhide__ = True
     task = current_task(loop)
@@ -168,13 +168,14 @@ def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
         finally:
             _go_back(loop, task)
     finally:
-        # Again: an interrupt may have hit the first call, and without its loop a kernel is dead
+        # A second time: an interrupt may have hit the first call, and a kernel without its loop is
+        # dead
         _go_back(loop, task)
     return result
 
 
 def _go_back(loop: AbstractEventLoop, task: Task[Any] | None) -> None:
-    """Let *loop* run in this thread again, in its *task*, if it does not."""
+    """Make *loop* the running loop of this thread again, in its *task*, if it is not."""
     _set_running_loop(loop)
     if task is not None and current_task(loop) is None:
         _enter_task(loop, task)
@@ -189,12 +190,12 @@ def perform(
 ) -> Observation:
     """Perform *run* in this thread, record it, and return the observation.
 
-    If the tool fails, the result is an error observation; only in a plain call, `tool(...)`, the
-    error of the tool is raised instead. KeyboardInterrupt is always raised.
+    If the tool fails, the result is an error observation. Only a plain call, `tool(...)`, raises
+    the error of the tool instead. KeyboardInterrupt is always raised.
 
     Args:
         run: The run.
-        confirm: Ask the user first if the policy requires it; plain Python calls never ask.
+        confirm: Whether to ask the user if the policy requires it; plain Python calls never ask.
         timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
         work: The function that executes the tool; by default `execute`.
     """
@@ -236,7 +237,7 @@ def _span_of(run: Run) -> Any:
 
 
 def _end(run: Run) -> None:
-    """Record *run*, end its span, and let those who wait for it go on."""
+    """Record *run*, end its span, and wake everything that waits for it."""
     attributes, error, message = dict[str, Any](), "not_recorded", ""
     try:
         record = _record(run)
@@ -252,7 +253,7 @@ def _end(run: Run) -> None:
 
 
 def _record(run: Run) -> RunRecord | None:
-    """Add *run* to the history, and return its record; only warn if there is too little memory for it."""
+    """Add *run* to the history and return its record; warn and return None if memory runs out."""
     try:
         record = RunRecord.of(run)
         history().add(record)
@@ -267,9 +268,9 @@ def _record(run: Run) -> RunRecord | None:
 
 
 def _without_secrets(run: Run, error: BaseException) -> Exception | None:
-    """Hide the secrets of *run* in *error*, which then can be raised; return None.
+    """Mask the secrets of *run* in *error*, so that *error* can be raised; then return None.
 
-    If *error* cannot be changed, return another error, to raise in place of *error*.
+    If *error* cannot be changed, return another error to raise instead.
     """
     if not run.secrets.redactor.secrets:
         return None
@@ -281,9 +282,9 @@ def _without_secrets(run: Run, error: BaseException) -> Exception | None:
 
 @contextmanager
 def _current(run: Run, timeout: float | None) -> Iterator[None]:
-    """In the `with` block, *run* is the current run.
+    """Make *run* the current run within the `with` block.
 
-    In the block, *run* is also stopped after *timeout* seconds of work, or when its parent is
+    Within the block, *run* is stopped after *timeout* seconds of work, or when its parent is
     cancelled.
     """
     with ExitStack() as undo:
@@ -296,7 +297,7 @@ def _current(run: Run, timeout: float | None) -> Iterator[None]:
 
 
 def _stop_too(run: Run, parent: Run) -> None:
-    """Stop *run* for the reason for which *parent* is stopped."""
+    """Stop *run* for the same reason as *parent*."""
     stop(run, parent.control.why or CANCELLED)
 
 
@@ -307,7 +308,8 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.enter("error")
         return
     run.sent = sent_by(run)
-    # First: a person is not asked about a call that cannot run. A server that is not called judges no arguments
+    # First, because the user is not asked about a call that cannot run.
+    # A server that is not called does not check the arguments.
     if run.source == "python" or not run.tool.blocked:
         run.build()
     refusal = _judge(run, confirm=confirm)
@@ -319,7 +321,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         run.observation = unfinished.model_copy(update=words)
         run.enter("denied")
         return
-    # After the consent: nobody is asked for the secrets of a call that is refused
+    # After the consent: the user is not asked for the secrets of a refused call
     secrets = secrets_for(run)
     with ExitStack() as undo:
         run.secrets.on_first(partial(hide_secrets, undo))
@@ -327,7 +329,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
         undo.enter_context(given(secrets, run.filled_in))
         observation = _as_ended(run, work(run))
     if run.filled_in and (run.source == "model" or run.source in OUTSIDE):
-        # They read the result itself, not a view of it
+        # Models and other programs read the result itself, not a view of it
         observation = masked_observation(observation, Redactor(run.filled_in, shortest=1))
     _keep(run, observation)
     if isinstance(observation, UnfinishedObservation) or run.cancelled:
@@ -339,7 +341,7 @@ def _carry_out(run: Run, work: Callable[[Run], Observation], *, confirm: bool) -
 
 
 def _caught_up(run: Run) -> Observation | None:
-    """Let the server of the tool of *run* run its newest source; return the failure if it cannot."""
+    """Restart the server of the run's tool if its source changed; return the failure, if any."""
 
     def look() -> None:
         if run.cancelled:
@@ -353,20 +355,20 @@ def _caught_up(run: Run) -> Observation | None:
 
 
 def _hide_filled_in(run: Run) -> None:
-    """Hide what was filled in for tools that the tool of *run* has called as functions."""
+    """Mask the secrets that were filled in for tools called as functions by the tool of *run*."""
     if run.filled_in:
         run.secrets.include(Redactor(run.filled_in, shortest=1))
 
 
 def _judge(run: Run, *, confirm: bool) -> Refusal | None:
-    """Return why *run* may not start; None if it may. A person is asked once in a run.
+    """Return why *run* may not start; None if it may. The user is asked only once per run.
 
-    Without threads, an async tool is judged and awaited before `perform` records it.
+    Without threads, an async tool is judged and awaited before `perform` records the run.
     """
     if run.source == "python":
         return None
     if not run.is_judged:
-        # An error is not judged again either: `work` raises it
+        # An error is not judged again either: `work` raises the error
         run.is_judged = True
         run.refusal = _refusal(run, confirm=confirm)
     return run.refusal
@@ -375,8 +377,8 @@ def _judge(run: Run, *, confirm: bool) -> Refusal | None:
 def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
     """Return why *run* may not start; None if it may.
 
-    A server's tool is judged as the server lists it now. If the server changes it while a person is
-    asked, the yes was for another tool: the person is asked again, once.
+    A server's tool is judged as the server lists it now. If the server changes the tool while the
+    user is asked, the approval was for another tool, so the user is asked once more.
     """
     for _ in range(2):
         run.is_renewed = run.is_renewed or has_changed(run.tool)
@@ -396,9 +398,9 @@ def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*; if the run timed out or was cancelled, a note about this is added.
+    """Return *observation*, with a note about the time limit or the cancelling if there was one.
 
-    An error becomes an `UnfinishedObservation`, because it is not a failure of the tool. In a plain
+    An error becomes an `UnfinishedObservation`, because the tool itself did not fail. In a plain
     call, only a time limit adds the note, and an error stays an error.
     """
     why = run.control.why or CANCELLED
@@ -417,7 +419,7 @@ def _as_ended(run: Run, observation: Observation) -> Observation:
 
 
 def _keep(run: Run, observation: Observation) -> None:
-    """Set the observation of *run* to *observation*; its views hide the secrets of *run*."""
+    """Set the observation of *run* to *observation*, whose views will mask the run's secrets."""
     run.observation = observation
     hide_in_views(observation, run.secrets.redactor)
     unfinished = isinstance(observation, UnfinishedObservation)
@@ -426,7 +428,7 @@ def _keep(run: Run, observation: Observation) -> None:
 
 
 def _ended_by(run: Run, error: BaseException) -> bool:
-    """Record in *run* that *error* ended it; return True if the caller has to raise *error*."""
+    """Record in *run* that *error* ended it; return whether the caller has to raise *error*."""
     interrupted = isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
     if interrupted or run.cancelled or isinstance(error, RunCancelled):
         text = f"{(run.control.why or INTERRUPTED).sentence}."
@@ -447,11 +449,11 @@ def _ended_by(run: Run, error: BaseException) -> bool:
 
 
 def _awaited(run: Run) -> Observation:
-    """Execute the async tool of *run* in the background loop, and answer its questions in this thread."""
+    """Execute the async tool of *run* in the background loop; ask its questions in this thread."""
     __tracebackhide__ = True
     desk = Desk(run.dialogue.asker, run.progress_view.drawer)
     loop = portal.loop
-    # Else its parent's thread answers
+    # Otherwise the parent's thread answers
     if run.dialogue.desk is None:
         run.dialogue.desk = desk.put
     forget = run.on_cancel(partial(desk.cancel, loop))
@@ -484,8 +486,8 @@ def start(
         timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
         confirm: Ask the user first if the policy requires it.
         work: The function that executes the tool; by default `execute`.
-        then: A function that is called with the run when the run is over, in the thread of the run.
-            If *then* raises an error, the error is added to the output of the run.
+        then: A function that is called with the run after the run has ended, in the run's thread.
+            An error that *then* raises is added to the output of the run.
     """
 
     def body() -> None:

@@ -17,7 +17,7 @@ from toolbench.runs.run import Run, run_here
 from toolbench.runs.secret_question import secrets_for
 from toolbench.threads import have_threads
 
-# The cell, which calls `tool(...)`, which calls a function of this module
+# Frames up to the cell: it calls `tool(...)`, which calls a function of this module
 _CALLER = 3
 
 
@@ -32,7 +32,7 @@ def forget_calls() -> None:
 
 
 def _recorded(tool: ToolDefinition[Any, Any], call: Any, conversation: Any) -> Observation:
-    """Run and record a direct call `tool(...)`; an error of the tool is raised."""
+    """Run and record a direct call `tool(...)`; raise the error of the tool if there is one."""
     # IPython leaves out such frames
     __tracebackhide__ = True
     warn_of_earlier_class(tool, stacklevel=_CALLER)
@@ -98,16 +98,16 @@ async def _recorded_async(
 
 
 def _ask_for_secrets(run: Run) -> None:
-    """Ask for the secrets of *run* in this thread, of the cell: in another one nobody can be asked."""
+    """Ask for the secrets of *run* in the thread of the cell: other threads cannot ask the user."""
     if run.tool.secrets:
-        # `perform` meets the same error, and records it
+        # `perform` gets the same error, and records it
         with suppress(Exception):
             run.build()
             secrets_for(run)
 
 
 async def _drawing(progress: ProgressView) -> None:
-    """Update the shown *progress* regularly, in the thread of the cell."""
+    """Redraw the shown *progress* regularly, in the thread of the cell."""
     try:
         while True:
             await sleep(EVERY)

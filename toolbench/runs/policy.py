@@ -1,4 +1,4 @@
-"""The policy: which calls need the user's consent, by tool, by risk and by declared effect."""
+"""The policy: which calls need the user's consent, by tool, risk rating and declared effect."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,9 +17,9 @@ from toolbench.runs.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
 AnyTool = ToolDefinition[Any, Any] | str
-# They read why a call was refused
+# Sources whose callers read why a call was refused
 _AGENT_SOURCES = ("model", "agent")
-# The person who declined reads the result
+# Sources where the user who declined reads the result
 _OWN_SOURCES = ("button", "magic")
 _WHY = "Why not? The model gets your reason; leave it empty to give none."
 _REASON = {
@@ -30,7 +30,7 @@ _NO_PRESET = "no preset answer gives this consent"
 _UNDECLARED = "does not declare what it changes (undeclared)"
 _CHANGED = f"{_UNDECLARED}, and it or its server has changed since you approved it"
 _DECLARED = frozenset({"title", "description", "inputSchema", "outputSchema", "annotations"})
-"""The fields of `tools/list` on which a person's yes is based."""
+"""The fields of `tools/list` that a user's approval is based on."""
 
 
 class Reason(Enum):
@@ -52,7 +52,7 @@ _STRICTNESS: tuple[Verdict, ...] = ("allow", "ask", "deny")
 
 
 class Ruling(NamedTuple):
-    """What the policy says about a call, and why."""
+    """The policy's verdict on a call, and its reason."""
 
     verdict: Verdict
     reason: Reason
@@ -61,28 +61,28 @@ class Ruling(NamedTuple):
 
     @property
     def is_asked_once(self) -> bool:
-        """Whether a person is asked only once; without a person, the call may run."""
+        """Whether the user is asked only once; if no user can be asked, the call may run."""
         return self.reason in (Reason.UNDECLARED, Reason.CHANGED)
 
 
 class Consent(NamedTuple):
-    """What came of a question whether a call may run."""
+    """The outcome of asking whether a call may run."""
 
     answer: Answer
     may_run: bool
-    """Whether the call may run, by a yes or because no person can answer."""
+    """Whether the call may run, because it was approved or nobody can be asked."""
     who: str
-    """Who did not say yes, as part of a sentence, such as `a preset answer declined`."""
+    """Who did not approve, as part of a sentence, such as `a preset answer declined`."""
     is_by_person: bool
-    """Whether a person answered this very question."""
+    """Whether the user answered this question themselves, not by a preset answer."""
 
 
 class Refusal(NamedTuple):
-    """The result of a check that does not let a run start, with the reason.
+    """Why a run may not start.
 
     Attributes:
         text: A sentence for the model and for the record.
-        for_person: A sentence for the person who declined; empty if *text* is for the person too.
+        for_person: A sentence for the user who declined; empty if the user gets *text* too.
     """
 
     text: str
@@ -138,7 +138,7 @@ class Policy:
     """
 
     def __init__(self) -> None:
-        """Make a policy with the default rules: ask before calls that are destructive or rated HIGH."""
+        """Create a policy with the default rules: ask before destructive or HIGH calls."""
         self.reset()
 
     def reset(self) -> None:
@@ -179,7 +179,7 @@ class Policy:
         own = self.by_tool.get(_key(tool))
         if own is not None and (own != "allow" or self._is_of_that_server(tool)):
             return own
-        # The name may be longer, or shorter, than it was
+        # The name of the tool may have become longer or shorter
         address = ToolAddress.of(tool)
         names = (tool.name, address.name, str(address), address.full_name)
         rules = [self.by_tool.get(_key(name)) for name in names]
@@ -187,10 +187,10 @@ class Policy:
         return next((rule for rule in strict if rule in rules), None)
 
     def _is_of_that_server(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether *tool* is from the same server as the tool that `allow` got.
+        """Tell whether *tool* is from the same server as the tool passed to `allow`.
 
-        Another server may have got the name of this server later. Return True also if `allow` got a
-        name instead of a tool.
+        Another server may have got the same name later. If a name was passed to `allow`, return
+        True.
         """
         key = _key(tool)
         return key not in self._of_server or self._of_server[key] == tool.origin
@@ -221,12 +221,12 @@ class Policy:
     def verdict_on(
         self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None
     ) -> tuple[Verdict, str]:
-        """Return the verdict on a call of *tool* that is rated *risk*, and the reason for the verdict."""
+        """Return the verdict on a call of *tool* with the rating *risk*, and the reason."""
         verdict, _, why = self.ruling_on(tool, risk)
         return verdict, why
 
     def ruling_on(self, tool: ToolDefinition[Any, Any], risk: SecurityRisk | None = None) -> Ruling:
-        """Return the verdict on a call of *tool* that is rated *risk*, with its reason."""
+        """Return the verdict on a call of *tool* with the rating *risk*, and its reason."""
         if (entry := self._entry(tool)) is not None:
             return Ruling(entry, Reason.NAMED, f"the policy names {tool.name}")
         if tool.is_replayed:
@@ -258,7 +258,7 @@ class Policy:
 
         Args:
             run: The run that is about to begin.
-            confirm: Whether to ask; if false, the user has agreed already.
+            confirm: Whether to ask; if false, the user has approved already.
         """
         ruling = self.ruling(run)
         verdict, why = ruling.verdict, ruling.words
@@ -295,7 +295,7 @@ class Policy:
         return Refusal(text)
 
     def question(self, run: Run) -> Question | None:
-        """Return the question that `check` would ask before *run*; None if `check` asks nothing."""
+        """Return the question that `check` would ask before *run*; None if it would not ask."""
         ruling = self.ruling(run)
         if ruling.verdict != "ask":
             return None
@@ -306,10 +306,11 @@ class Policy:
 
 
 def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
-    """Ask *question*, whether a call may run: *run*, or calls for which there is no run yet.
+    """Ask the consent *question* about *run*, or about calls that have no run yet.
 
-    If *is_asked_once* is true, a preset answer (see `answering`) can refuse, but never agrees: who
-    gave it knew nothing of this question. If no person can answer, the call may run then.
+    If *is_asked_once* is true, a preset answer (see `answering`) can refuse but not approve,
+    because it was given without knowing this question. If nobody can be asked then, the call may
+    run.
     """
     if run is None:
         preset = preset_here(question)
@@ -331,7 +332,7 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
         who = "the user declined"
     elif answer.by_somebody:
         who = "a preset answer declined"
-    # Who gave answers is not absent, even if they do not suffice
+    # Whoever preset answers is not absent, even if no answer is left
     is_absent = preset is None and not answer.by_somebody
     may_be_alone = is_asked_once and (run is None or not run.is_from_outside)
     return Consent(
@@ -343,7 +344,7 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
 
 
 def _words(run: Run, answer: Answer) -> str:
-    """Return the person's reason to refuse *run*, for the model; ask for it if *answer* has none."""
+    """Return the user's reason for refusing *run*, for the model; ask if *answer* has none."""
     content = answer.content or {}
     if "reason" in content:
         return str(content["reason"] or "").strip()
@@ -352,18 +353,18 @@ def _words(run: Run, answer: Answer) -> str:
     if preset is None:
         reason = run.dialogue.put(question)
     else:
-        # Another answer is for the next question
+        # A preset answer that is not a reason is meant for the next question
         reason = preset.taken_if(_is_reason, question) or Answer("decline")
     return str(reason.get("reason") or "").strip()
 
 
 def _is_reason(value: Any) -> bool:
-    """Tell whether *value*, a preset answer, says why a call is refused."""
+    """Tell whether the preset answer *value* contains a reason for refusing a call."""
     return isinstance(value, str) or (isinstance(value, Mapping) and "reason" in value)
 
 
 def _meant(tool: AnyTool) -> AnyTool:
-    """Return the server's tool whose address *tool* is; any other *tool* is returned itself."""
+    """Return the server's tool at the address *tool*; return *tool* itself if it is no address."""
     if isinstance(tool, str) and "." in tool:
         with suppress(ToolbenchError):
             found = find_tool(tool)
@@ -379,14 +380,14 @@ def _key(tool: AnyTool) -> tuple[str, str]:
 
 
 def declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """Return what a person's yes to *tool* is based on: what it says of itself, and its server."""
+    """Return what a user's approval of *tool* is based on: its declared fields and its server."""
     exported = tool.to_mcp_tool()
     declared = {name: exported[name] for name in _DECLARED & exported.keys()}
     return {**declared, "origin": tool.origin}
 
 
 def has_changed(tool: ToolDefinition[Any, Any]) -> bool:
-    """Tell whether the server of *tool* has changed what a yes to it is based on."""
+    """Tell whether the server of *tool* has changed what an approval of it is based on."""
     newest = tool.as_listed()
     return newest is not tool and declaration(newest) != declaration(tool)
 

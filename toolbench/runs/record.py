@@ -1,7 +1,8 @@
-"""The record of a run: enough to read, compare and repeat it, without secrets.
+"""The record of a run: enough to read, compare and repeat the run, without its secrets.
 
-From top to bottom: the observation of a record, the words for a state, the record itself, and what
-it keeps of the arguments and answers. `history` holds records, and writes them to a file.
+This module has, in this order: the observation of a record, the words for a state, the record
+itself, and what a record keeps of arguments and answers. `history` holds records and writes them to
+a file.
 """
 
 from collections import deque
@@ -54,9 +55,9 @@ if TYPE_CHECKING:
 
 AnyTool = ToolDefinition[Any, Any]
 SESSION = uuid4().hex[:12]
-"""The id of the session of this process; with its number, it is the key of a run in all files."""
+"""The id of this process's session; the session and a run's number identify the run in any file."""
 BEGAN = clock_time()
-"""When the session began: seconds since the epoch."""
+"""The time when the session began, in seconds since the epoch."""
 # Bytes of one observation, and of one string among the arguments
 LIMIT = 1_000_000
 # Characters that are kept of a larger observation
@@ -65,7 +66,7 @@ _START = LIMIT // 100
 MAX_RESULT = 20_000
 # Characters of a question with its time
 _QUESTION = 200
-# Characters of a result on one line, and of the start of a text in which its first line is looked for
+# Characters of a result on one line; characters of a text that are searched for its first line
 _LINE, _BEGINNING = 120, 2_000
 # Bytes of an image that is drawn small
 _SMALL = 150_000
@@ -94,14 +95,14 @@ _FORMS = frozenset({"nothing", "text", "json"})
 
 
 class RecordedObservation(ResultObservation):
-    """The observation in a record. Its data is read from its text, so it needs no room."""
+    """The observation in a record; its data is parsed from its text to save memory."""
 
     form: SkipJsonSchema[str] = Field(default="", repr=False)
-    """How the text says the data: `nothing`, `text` or `json`; empty if it does not."""
+    """How the text encodes the data: `nothing`, `text` or `json`; empty if it does not."""
     warnings: SkipJsonSchema[list[str]] = Field(default_factory=list, repr=False)
-    """The problems of a server's answer."""
+    """The problems that were found in a server's answer."""
     as_declared: SkipJsonSchema[bool] = Field(default=True, repr=False)
-    """Whether the answer of a server fits the output schema of the tool."""
+    """Whether a server's answer fits the output schema of the tool."""
 
     @property
     def _asides(self) -> list[str]:
@@ -116,7 +117,7 @@ class RecordedObservation(ResultObservation):
         """The data of the result: JSON (a date is a string), a string, or a table.
 
         Raises:
-            ToolbenchError: If the record does not have it.
+            ToolbenchError: If the record does not have the data.
         """
         if isinstance(self.result, TableHead) and self.result.is_whole:
             return _frame(self.result)
@@ -133,7 +134,7 @@ class RecordedObservation(ResultObservation):
         try:
             return from_json(self.text)
         except ValueError:
-            # A mark is in place of a number, or the result was no JSON: bytes, or a loop
+            # A mark replaces a number, or the result was not JSON: bytes, or a cycle
             raise _data_not_kept() from None
 
     @property
@@ -148,7 +149,7 @@ class RecordedObservation(ResultObservation):
         return frame_of(self.data)
 
 
-# The classes whose size is that of their content
+# The classes that need no more memory than their content
 _TEXT_ONLY = frozenset({Observation, ResultObservation, RecordedObservation})
 
 
@@ -174,9 +175,9 @@ def _frame(head: TableHead) -> Any:
 
 
 def recorded(outcome: Observation, redactor: Redactor) -> Observation:
-    """Return *outcome* for a record, without Python objects and the secrets of *redactor*.
+    """Return *outcome* for a record, without Python objects and with its secrets masked.
 
-    What is not kept is dropped first, so that it is not searched for secrets.
+    Parts that are not kept are dropped first, so that they are not searched for secrets.
     """
     kept = masked_observation(kept_of(outcome, redactor), redactor)
     is_result = isinstance(outcome, ResultObservation) and not kept.is_error
@@ -185,7 +186,7 @@ def recorded(outcome: Observation, redactor: Redactor) -> Observation:
         return kept
     result = vars(outcome).get("result")
     table = None
-    # Most results are data, and not searched for the methods of a table
+    # Most results are plain data, which is not checked for the methods of a table
     if type(result) not in _DATA:
         table = _table_of(outcome, redactor)
     if table is not None:
@@ -198,8 +199,8 @@ def kept_of(observation: Observation, redactor: Redactor = NO_SECRETS) -> Observ
 
     Args:
         observation: The result of a run.
-        redactor: Hides secrets in the start of what is too large, as a stream: a secret that is
-            cut off at the end is left out. Nothing else is searched.
+        redactor: Masks the secrets in the start of an observation that is too large. A secret
+            that is cut off at the end is left out. Nothing else is searched for secrets.
     """
     if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         partial = kept_of(observation.partial, redactor)
@@ -219,7 +220,7 @@ def kept_of(observation: Observation, redactor: Redactor = NO_SECRETS) -> Observ
 
 
 def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
-    """Return the observation that a file has as *fields*.
+    """Create the observation whose *fields* were read from a file.
 
     Args:
         fields: The JSON of `to_dict` of an observation of any class.
@@ -242,14 +243,14 @@ def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
 
 
 def _faults(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the problems that *fields* have, if they are the fields of a server's answer."""
+    """Return the problems in *fields*, if these are the fields of a server's answer."""
     if "as_declared" not in fields:
         return {}
     return {"warnings": fields.get("warnings", []), "as_declared": fields["as_declared"]}
 
 
 def fields_of(observation: Observation) -> dict[str, Any]:
-    """Return *observation*, of a record, as `to_dict` does, with the fields of a partial result."""
+    """Return the fields of a record's *observation*, including those of its partial result."""
     fields = observation.to_dict()
     if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         return {**observation.partial.to_dict(), **fields}
@@ -257,7 +258,7 @@ def fields_of(observation: Observation) -> dict[str, Any]:
 
 
 def _form_of(result: Any, observation: Observation) -> str:
-    """Return how the text of *observation* says *result*; see `RecordedObservation`."""
+    """Return how the text of *observation* encodes *result*; see `RecordedObservation.form`."""
     content = observation.content
     # Images
     if len(content) != 1 or not isinstance(content[0], TextContent):
@@ -266,7 +267,7 @@ def _form_of(result: Any, observation: Observation) -> str:
         return "nothing"
     if isinstance(result, str):
         return "text"
-    # By the type: the `__class__` of an object may run code
+    # By the type: reading the `__class__` of an object may run code
     kind = type(result)
     if (issubclass(kind, _JSON) or is_dataclass(kind)) and is_written_as_json(result):
         return "json"
@@ -274,7 +275,7 @@ def _form_of(result: Any, observation: Observation) -> str:
 
 
 def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
-    """Return the first rows of the result of *observation* without secrets; None if it is no table."""
+    """Return the first rows of a result that is a table, without secrets; None if it is none."""
     frame = returned_frame(observation)
     if frame is None:
         return None
@@ -285,7 +286,7 @@ def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
 
 
 def size_of(observation: Observation) -> int:
-    """Return about how many bytes *observation* needs, without a Python object in its `result`."""
+    """Return roughly how many bytes *observation* needs, without the Python object in `result`."""
     size = 0
     for item in observation.content:
         if isinstance(item, TextContent):
@@ -294,7 +295,7 @@ def size_of(observation: Observation) -> int:
             size += _json_size(item)
     if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         return size + size_of(observation.partial)
-    # What is too large already is not written to find out more
+    # An observation that is too large already is not serialized as well
     if type(observation) not in _TEXT_ONLY and size <= LIMIT:
         return max(size, _json_size(observation))
     return size
@@ -319,15 +320,15 @@ STATE_WORDS: "dict[State, str]" = {
     "cancelled": "cancelled",
     "denied": "declined",
 }
-"""The words for people about each state of a run."""
+"""The words that users see for each state of a run."""
 _TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warning"}
 
 
 def state_words(state: str, outcome: Observation | None = None) -> str:
-    """Return the words for *state*; an unknown state, perhaps of an old journal, is returned unchanged.
+    """Return the words for *state*; an unknown state, perhaps of an older file, is returned as is.
 
-    *outcome* is the result of a run that has ended: a server's tool may return something else than it
-    declares.
+    *outcome* is the result of a run that has ended. If a server's tool returned something other
+    than it declares, the words mention that.
     """
     words = dict[str, str](STATE_WORDS.items()).get(state, state)
     if _is_broken(state, outcome):
@@ -343,7 +344,7 @@ def state_tone(state: str, outcome: Observation | None = None) -> Tone:
 
 
 def _is_broken(state: str, outcome: Observation | None) -> bool:
-    """Tell whether a run that succeeded has a result which its tool does not declare."""
+    """Tell whether a run succeeded but its result does not fit what its tool declares."""
     return state == "ok" and not getattr(outcome, "_is_as_declared", True)
 
 
@@ -352,10 +353,10 @@ def _is_broken(state: str, outcome: Observation | None) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class RunRecord:
-    """The record of a run that has ended: JSON, without secrets.
+    """The record of a run that has ended, as JSON and without secrets.
 
-    In the kernel of the run, it also has what `rerun` needs: the tool, and arguments that were sent
-    as Python objects.
+    In the kernel of the run, a record also has what `rerun` needs: the tool, and the arguments that
+    were Python objects.
 
     Example:
         ```python
@@ -367,15 +368,16 @@ class RunRecord:
     """
 
     id: int
-    """The number of the run. Runs of other sessions may have the same; see `key`."""
+    """The number of the run. Other sessions may have a run with the same number; see `key`."""
     tool: str
     arguments: Mapping[str, Any]
-    """The arguments as JSON, as a model or a form sends them, with a mark in place of each secret.
+    """The arguments as JSON, as a model or a form sends them, with each secret replaced by a mark.
 
-    A member of an enum is its value, a date its string, a model a dict."""
+    A member of an enum is its value, a date is a string, and a model is a dict."""
     observation: Observation
-    """The result, without Python objects and secrets. `.data` and `.df` are made from what is there:
-    JSON, a string, or a table of at most 50 rows; else they say what to do."""
+    """The result, without Python objects and secrets. `.data` and `.df` are created from what was
+    kept: JSON, a string, or a table of at most 50 rows. If the data was not kept, they raise an
+    error."""
     state: str
     seconds: float
     """The seconds of work, without `waited`."""
@@ -387,42 +389,43 @@ class RunRecord:
     """The decision of the policy and its reason; empty for plain Python calls."""
     traceback: str = ""
     version: str = ""
-    """The version label of the tool, if it has one."""
+    """The version label of the tool; empty if it has none."""
     definition: AnyTool | None = field(default=None, compare=False)
     conversation: Any = field(default=None, compare=False)
-    """The conversation that the executor got."""
+    """The conversation that was passed to the executor."""
     cell: int | None = field(default=None, compare=False)
     """The number of the newest cell that had begun when the run ended; None outside a notebook."""
     address: ToolAddress | None = None
-    """The server of the tool and the name of the tool there; None in a file of an older version.
+    """The server of the tool and the tool's name there; None in a file of an older version.
     Names can change: if another server has a tool of the same name, `tool` gets a longer name."""
     answers: tuple[Answer, ...] = field(default=(), compare=False)
-    """The answers to the questions that were asked during the work, in turn, without secrets; the
-    `question` of each is the text that was asked. `with answering(*record.answers):` gives them again."""
+    """The answers to the questions of the tool, in order and without secrets. The `question` of
+    each is the text of its question. Use `with answering(*record.answers):` to give the same
+    answers again."""
     waits: tuple[Wait, ...] = field(default=(), compare=False)
-    """All questions of the run itself, also those for consent: when it waited for each answer."""
+    """All questions of the run itself, including those for consent, with the times of waiting."""
     refused: Literal["", "arguments", "call"] = field(default="", compare=False)
-    """What was refused before the tool ran: the arguments, which did not fit, or a call without
-    arguments, such as `tool(3)`; empty if the tool ran."""
+    """What was refused before the tool ran: "arguments" that did not fit, or a "call" without
+    arguments, such as `tool(3)`. Empty if the tool ran."""
     unanswered: int = field(default=0, compare=False)
-    """The number of questions without an answer: a preset answer did not fit, or the tool did not wait
-    for the answer. `answers` then do not repeat the run."""
+    """The number of questions without an answer, because a preset answer did not fit or the tool
+    did not wait. If there are any, `answers` cannot repeat the run."""
     lost: tuple[str, ...] = field(default=(), compare=False)
-    """The names of the arguments that are not whole in `arguments`: those with a secret or a very long
-    string, and objects without a JSON form."""
+    """The names of the arguments that `arguments` does not have in full: those with a secret or a
+    very long string, and objects without a JSON form."""
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """The arguments that were sent as Python objects, without those that hold a secret; they stay in
-    this process, for `rerun`."""
+    """The arguments that were Python objects, except those that contain a secret. They stay in this
+    process, for `rerun`."""
     ancestors: tuple[int, ...] = field(default=(), compare=False)
-    """The numbers of the runs that this one was a part of, the outermost first; unknown for a record of a file."""
+    """The numbers of the runs around this one, the outermost first; empty if read from a file."""
     session: str = SESSION
     """The id of the session of the run."""
     size: int = field(default=0, compare=False)
-    """About how many bytes the record takes in memory."""
+    """Roughly how many bytes the record takes in memory."""
 
     @classmethod
     def of(cls, run: Run) -> "RunRecord":
-        """Return the record of *run*."""
+        """Create the record of *run*."""
         kept = _kept_arguments(run)
         observation = recorded(run.outcome, run.secrets.redactor)
         observation._max_tokens = run.outcome._max_tokens
@@ -459,14 +462,14 @@ class RunRecord:
 
     @property
     def key(self) -> tuple[str, int]:
-        """The session and the number of the run, which no other run has."""
+        """The session and the number of the run, which together identify it."""
         return self.session, self.id
 
     def rerun(self, arguments: Mapping[str, Any] | None = None, /, **kwargs: Any) -> Observation:
         """Run the tool again, as it is defined now, with the same arguments.
 
         Args:
-            arguments: Arguments to change; secrets have to be given again.
+            arguments: Arguments to change; arguments with secrets must be given again.
             **kwargs: More arguments to change.
 
         Raises:
@@ -474,7 +477,7 @@ class RunRecord:
                 name here, or the server of the tool is not connected.
             ToolbenchError: If a secret is missing, or an argument was not kept.
         """
-        # It records runs, and imports this module for that
+        # `perform` records runs, and imports this module for that
         from toolbench.runs.perform import perform  # noqa: PLC0415
 
         return perform(self.again("python", {**(arguments or {}), **kwargs}))
@@ -527,7 +530,7 @@ class RunRecord:
             raise ToolNotFoundError(msg) from None
 
     def is_of(self, tool: AnyTool) -> bool:
-        """Tell whether this was a run of *tool*, whatever name the tool had then and has now."""
+        """Tell whether this was a run of *tool*, even if the tool's name has changed since then."""
         address = ToolAddress.of(tool)
         if self.address is None:
             return self.tool in (tool.name, str(address), address.full_name)
@@ -535,7 +538,7 @@ class RunRecord:
 
     @property
     def time_taken(self) -> str:
-        """How long the run took, in words, with the time that it waited for the user apart."""
+        """How long the run took, in words; the time of waiting for the user is given separately."""
         return time_taken(self.seconds, self.waited)
 
     @cached_property
@@ -551,7 +554,7 @@ class RunRecord:
 
     @cached_property
     def picture(self) -> str:
-        """The `data:` URL of the first image in the result; empty if it has none, or a large one."""
+        """The `data:` URL of the result's first image; empty without an image of usable size."""
         for image in images_in(self.observation, most=_SMALL):
             if not image.problem:
                 return image.source
@@ -559,11 +562,11 @@ class RunRecord:
 
     @property
     def known_arguments(self) -> dict[str, Any]:
-        """The arguments without those that are not whole; see `lost`."""
+        """The arguments that are recorded in full; see `lost`."""
         return {name: value for name, value in self.arguments.items() if name not in self.lost}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record, JSON-ready."""
+        """Return the record as JSON-ready data."""
         data: dict[str, Any] = {"id": self.id, "session": self.session, "tool": self.tool}
         if self.address is not None:
             data["server"] = self.address.server
@@ -579,7 +582,7 @@ class RunRecord:
             "decision": self.decision,
             "lost": list(self.lost),
         }
-        # These are left out of most lines
+        # Only fields with a value are written
         rest = {
             "waited": round(self.waited, 6),
             "version": self.version,
@@ -599,10 +602,10 @@ class RunRecord:
         return f"<Run {self.id}: {self.tool} {facts}>"
 
     def to_html(self, *, limit: int = MAX_RESULT) -> Html:
-        """Return the record, the call and its result, as HTML that needs no kernel.
+        """Return the call and its result as HTML that needs no kernel.
 
         Args:
-            limit: The most characters to show of the result for people, and of the text for models.
+            limit: The maximum number of characters to show of the result, and of the model's text.
         """
         words = state_words(self.state, self.observation)
         remark = f"{words} after {self.time_taken}, from {self.source}"
@@ -623,7 +626,7 @@ class RunRecord:
 
     @property
     def dialogue(self) -> list[tuple[str, str]]:
-        """The questions that were asked during the work, each with its answer in words."""
+        """The questions that the tool asked, each with its answer in words."""
         return [(answer.question, answer.words) for answer in self.answers]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -634,7 +637,7 @@ class RunRecord:
 
 
 def _brief(text: str) -> str:
-    """Return *text*, a result, on one line: a list in JSON as the number of its items, else the first line."""
+    """Return the result *text* on one line: the length of a JSON list, or the first line."""
     value = None
     if text.startswith("["):
         value = parse_json(text)
@@ -655,7 +658,7 @@ def _one_line(text: str) -> str:
 
 
 def images_in(observation: Observation, *, most: int = LARGEST) -> Iterator[Image]:
-    """Yield the images in the content of *observation*; one of more than *most* bytes is too large."""
+    """Yield the images in *observation*; an image of more than *most* bytes counts as too large."""
     for block in observation.content:
         if isinstance(block, ImageContent):
             yield from (read_image(url, most=most) for url in block.image_urls)
@@ -677,7 +680,7 @@ def _refused_part(run: Run) -> Literal["", "arguments", "call"]:
 
 
 def _code_to_rerun(record: RunRecord, names: Sequence[str]) -> str:
-    """Return the lines that run *record* again, with the arguments *names*; secrets are asked for."""
+    """Return the code that runs *record* again with the arguments *names*; it asks for secrets."""
     lines = ["from toolbench import history"]
     values = dict[str, str]()
     for name in names:
@@ -695,7 +698,7 @@ def _code_to_rerun(record: RunRecord, names: Sequence[str]) -> str:
 
 
 def _code_of(record: RunRecord) -> str:
-    """Return the code by which the user gets *record*."""
+    """Return the code that gets *record* from the history."""
     from toolbench.runs.history import history  # noqa: PLC0415 - it imports this module
 
     if history().find(record.id) is record:
@@ -706,7 +709,7 @@ def _code_of(record: RunRecord) -> str:
 
 
 def lost_words(record: RunRecord, names: Sequence[str]) -> str:
-    """Return a sentence that *record* did not keep the arguments *names*."""
+    """Return a sentence which says that *record* did not keep the arguments *names*."""
     return (
         f"Run {record.id} did not keep {', '.join(names)}: secrets, very long strings and objects "
         "without a JSON form are not recorded."
@@ -717,7 +720,7 @@ def lost_words(record: RunRecord, names: Sequence[str]) -> str:
 
 
 class SentArguments(NamedTuple):
-    """The arguments of a call as they are when it begins: the tool may change them. See `RunRecord`."""
+    """The arguments of a call when it begins: the tool may change them later; see `RunRecord`."""
 
     arguments: dict[str, Any]
     lost: frozenset[str]
@@ -725,7 +728,7 @@ class SentArguments(NamedTuple):
 
 
 def sent_by(run: Run) -> SentArguments:
-    """Return the arguments of *run*, with those secrets hidden that are known by their places."""
+    """Return the arguments of *run*; mask the secrets that names or schemas reveal."""
     arguments, lost, objects = dict[str, Any](), set[str](), dict[str, Any]()
     for key, value in run.arguments.items():
         name = key_text(run.secrets.shown_name(key))
@@ -733,7 +736,7 @@ def sent_by(run: Run) -> SentArguments:
         has_form, form = _json_form(value, is_data=is_data)
         safe_form = form
         masked = run.secrets.argument(key)
-        # It may be a copy; other objects may have no true or false for `==`
+        # The masked value may be a copy; comparing other objects by `==` may not return a bool
         if masked is not value and not (is_data and masked == value):
             _, safe_form = _json_form(masked, is_data=is_json(masked))
         if _json_size(safe_form) > LIMIT:
@@ -749,7 +752,7 @@ def sent_by(run: Run) -> SentArguments:
 
 
 def _kept_arguments(run: Run) -> SentArguments:
-    """Return the arguments of *run* for its record: without the secrets that it learned since it began."""
+    """Return the arguments of *run* for its record, also without secrets learned since it began."""
     sent = run.sent or sent_by(run)
     secrets = run.secrets
     if not secrets.redactor:
@@ -765,13 +768,13 @@ def _kept_arguments(run: Run) -> SentArguments:
 
 
 def _json_form(value: Any, *, is_data: bool) -> tuple[bool, Any]:
-    """Return *value* as JSON, made by the types of its parts, and before it whether it has such a form.
+    """Return whether *value* has a JSON form, and *value* converted to JSON by its types.
 
-    *is_data* is whether it consists of JSON's types alone.
+    *is_data* says whether *value* consists only of JSON's types.
     """
     if is_data:
         return True, plain(value)
-    # To write an iterator down would use it up: only the executor may read it
+    # Converting an iterator would use it up, and only the executor may read it
     if not is_readable(value):
         return False, text_of(value)
     without_form = []
@@ -794,18 +797,18 @@ def _without_secrets(answer: Answer, run: Run) -> Answer:
 
 
 def waits_of(run: Run) -> Iterator[Wait]:
-    """Yield the questions of *run* with the times of their waits, without secrets and long texts."""
+    """Yield the questions of *run* with their waiting times, without secrets and shortened."""
     for wait in tuple(run.dialogue.waits):
         yield replace(wait, question=question_line(run.secrets.redactor.text(wait.question)))
 
 
 def question_line(text: str) -> str:
-    """Return *text*, a question, on one line, cut if it is long."""
+    """Return the question *text* on one line, cut if it is long."""
     return shorten(on_one_line(text), _QUESTION)
 
 
 def _shortened(value: Any) -> Any:
-    """Return *value*, JSON, with the number of its characters in place of each very long string."""
+    """Return the JSON *value* with each very long string replaced by its number of characters."""
     if isinstance(value, str) and len(value) > LIMIT:
         return f"… {len(value):,} characters{NOT_KEPT}"
     if isinstance(value, Mapping):
@@ -816,10 +819,10 @@ def _shortened(value: Any) -> Any:
 
 
 def is_lost(value: Any) -> bool:
-    """Tell whether a part of *value*, JSON of a file, was not kept: a secret, or a very long text.
+    """Tell whether the JSON *value* has lost a part: a secret or a very long string.
 
-    A file of an older version, an answer and a saved evaluation have no list of what they lost: only
-    the marks in the values say it.
+    Files of older versions, answers and saved evaluations have no list of what was not kept. Only
+    the marks in the values show it.
     """
     if isinstance(value, Mapping):
         return any(is_lost(item) for item in value.values())

@@ -1,7 +1,7 @@
-"""A run, one execution of one tool: its state, its output and its end.
+"""One execution of one tool: its state, its output and its end.
 
-A run is stopped through its `control` (see `control.py`), and asks people through its `dialogue`.
-`run_here` makes a run that the calling thread waits for.
+A run is stopped through its `control` (see `control.py`), and asks the user through its `dialogue`.
+`run_here` creates a run that the calling thread waits for.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ _RISK = "security_risk"
 
 
 class Numbers:
-    """The numbers of the runs of this process, from 1 on; users name runs by them."""
+    """The numbers of the runs of this process, beginning with 1; users refer to runs by number."""
 
     def __init__(self) -> None:
         """Begin with the number 1."""
@@ -57,7 +57,7 @@ class Numbers:
             return self._last
 
     def skip_to(self, number: int) -> None:
-        """Go on after *number*, the highest of a history file, if it has not been reached yet."""
+        """Continue after *number*, the highest of a history file, unless already beyond it."""
         with self._lock:
             self._last = max(self._last, number)
 
@@ -72,13 +72,13 @@ numbers = Numbers()
 
 
 def _arguments_of(call: Any) -> dict[str, Any]:
-    """Return the arguments of *call*, an action or a mapping. Secrets in them are not hidden yet."""
+    """Return the arguments of *call*, an action or a mapping; secrets in them are not masked."""
     if isinstance(call, Action):
         arguments = call.to_arguments()
         for name, field in type(call).model_fields.items():
             value = getattr(call, name, None)
             key = field.alias or name
-            # Their JSON would be stars
+            # The JSON of these types would be stars
             if key in arguments and isinstance(value, SecretStr | SecretBytes):
                 arguments[key] = value
         return arguments
@@ -91,37 +91,37 @@ class Run:
     """One execution of one tool; any thread may read its state and cancel it.
 
     Attributes:
-        control: Cancels and stops the run.
+        control: The object that cancels and stops the run.
         dialogue: The questions of the run, and who answers them.
-        secrets: The secrets of the run, and how to hide them.
+        secrets: The secrets of the run, and how to mask them.
         progress_view: The progress of the run, and how a cell shows it.
     """
 
     is_renewed = False
-    """Whether the server of the tool has changed it since the run was made."""
+    """Whether the tool's server has changed the tool since the run was created."""
     is_judged = False
-    """Whether the policy has decided about the run, and a person was asked if needed."""
+    """Whether the policy has decided about the run, after asking the user if needed."""
     refusal: "Refusal | None" = None
-    """Why the run may not start; None if it may, or is not judged yet."""
+    """Why the run may not start; None if it may start or the policy has not decided yet."""
     unchecked = False
-    """Whether arguments are sent that the server has to check."""
+    """Whether the arguments are sent unchecked, so that the server has to check them."""
     decision = ""
-    """What the policy decided, and why; empty before."""
+    """The decision of the policy and its reason; empty before the decision."""
     asks_because = ""
-    """A reason to ask a person even if the policy allows the call."""
+    """A reason to ask the user even if the policy allows the call."""
     observation: Observation | None = None
     problems: tuple[Problem, ...] = ()
     """The problems of the arguments, if the run failed because of them."""
     call_id = ""
-    """The id that the model gave its call, if one made it."""
+    """The id that the model gave to its call; empty if no model made the call."""
     span: Any = None
-    """The span of OpenTelemetry, if a tracer is configured."""
+    """The OpenTelemetry span of the run; None if no tracer is configured."""
     traceback = ""
     """The traceback of the error that the tool raised."""
     place = ""
-    """Where in a cell the tool raised it."""
+    """Where in a cell the tool raised the error."""
     error_kind: ErrorKind | None = None
-    """The kind of the error that the tool raised, if the network is the cause."""
+    """The kind of network error that the tool raised; None for other errors."""
 
     def __init__(
         self,
@@ -136,20 +136,21 @@ class Run:
         is_plain: bool = False,
         parent: "Run | None" = None,
     ) -> None:
-        """Make a run that is not started; `perform` or `start` of `runs.perform` starts it.
+        """Create a run without starting it; use `perform` or `start` of `runs.perform` to start it.
 
         Args:
             tool: The tool.
             call: An action of the tool, or its arguments as a model sends them. A `security_risk`
-                that is not an argument of the tool is the rating of the call.
+                that is not an argument of the tool is taken as the risk rating of the call.
             source: Where the run is started.
-            action: The action, if it was made from these arguments already.
+            action: The action, if it has already been created from *call*.
             asker: The function that answers questions.
             conversation: The second argument of the executor.
-            risk: The rating of the call, if any.
-            is_plain: Whether this is a direct call: *call* stays unchanged, errors are raised.
-            parent: The run whose executor starts this run: its questions are asked like those of
-                its parent.
+            risk: The risk rating of the call, if any.
+            is_plain: Whether this is a direct call `tool(...)`: *call* is not changed, and errors
+                are raised.
+            parent: The run whose executor starts this run. The questions of this run are asked in
+                the same way as those of *parent*.
         """
         # Of its record; `id` is never None
         self.number: int | None = None
@@ -167,7 +168,7 @@ class Run:
             self._call = self.arguments
         self._misfit: Exception | None = None
         self.action: Action | None = None
-        """The action that is shown, asked about and executed; None until `build` has made it."""
+        """The action that is shown, asked about and executed; None before `build` creates it."""
         self.sent: SentArguments | None = None
         """The arguments for the record, as they were when the call began; None before that."""
         self.conversation = conversation
@@ -176,11 +177,11 @@ class Run:
             secrets = secrets_of(conversation)
         self.secrets = KnownSecrets(self.arguments, tool.secrecy, secrets)
         self.filled_in: set[str] = set()
-        """The values that were filled in for this run and the runs in it; see `secret`."""
+        """The secrets filled in for this run and for the runs that it started; see `secret`."""
         self.parent = parent
         control_around = dialogue_around = None
         if parent is not None:
-            # It may have passed them on
+            # The parent may have passed its secrets on
             self.secrets.include(parent.secrets.own)
             control_around, dialogue_around = parent.control, parent.dialogue
         self.control: Control = Control(control_around)
@@ -199,7 +200,7 @@ class Run:
         self._output: RunOutput | None = None
 
     def _take_rating(self) -> SecurityRisk | None:
-        """Return the rating among the arguments, and take it out if the tool has no such argument."""
+        """Return the rating in the arguments; remove it if the tool has no such argument."""
         rating = self.arguments[_RISK]
         if _RISK not in self.tool.input_node.properties:
             del self.arguments[_RISK]
@@ -210,7 +211,7 @@ class Run:
 
     @property
     def id(self) -> int:
-        """The number of the run, for people. The run takes it when it starts, or is first asked for it."""
+        """The number of the run that users see, taken when the run starts or is first read."""
         with self._lock:
             if self.number is None:
                 self.number = numbers.take()
@@ -218,18 +219,18 @@ class Run:
 
     @property
     def state(self) -> State:
-        """The state of the run: it waits while one of its questions is open."""
+        """The state of the run; it is "waiting" while one of the run's questions is open."""
         if self._state == "running" and self.dialogue.is_waiting:
             return "waiting"
         return self._state
 
     @property
     def has_ended(self) -> bool:
-        """Whether the run is over."""
+        """Whether the run has ended."""
         return self._state in ENDED
 
     def build(self) -> Action:
-        """Return the action, which is made only once; if this fails, each call raises the same error."""
+        """Return the action, created only once; if that failed, raise the same error each time."""
         # IPython leaves out such frames
         __tracebackhide__ = True
         if self.action is not None:
@@ -245,16 +246,17 @@ class Run:
                 self._misfit = masked_error(error, self.conversation)
             else:
                 self.action = action
-                # A default, or what a validator made, may be a secret that was not sent
+                # A default or the result of a validator may be a secret that the caller did not
+                # send
                 self.secrets.learn(action)
                 return action
         # Outside `except`, so that the original error is not its context
         raise self._misfit
 
     def renew(self) -> bool:
-        """Take the tool as its server lists it now; tell whether that is another definition.
+        """Use the tool as its server lists it now; return whether its definition has changed.
 
-        The arguments are then checked again: see `build`.
+        If it has changed, `build` checks the arguments again.
         """
         newest = self.tool.as_listed()
         if newest is self.tool:
@@ -275,11 +277,11 @@ class Run:
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run; None if it is not cancelled, or by its parent only."""
+        """The thread that cancelled the run; None if not cancelled, or only by its parent."""
         return self.control.token.cancelled_in
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call *callback* in another thread when the run has to stop; in this one if it has to already.
+        """Call *callback* in another thread when the run is stopped; immediately if it already is.
 
         Returns:
             A function that removes the callback.
@@ -287,7 +289,7 @@ class Run:
         return self.control.token.on_cancel(callback)
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
-        """Report progress: *value* of *total*, and a *message* about the present step of the work."""
+        """Report progress: *value* of *total*, and a *message* about the present step."""
         safe_message = self.secrets.redactor.text(str(message))
         if total is not None:
             total = float(total)
@@ -300,7 +302,7 @@ class Run:
         self.output.write("log", f"{level}: {message}\n")
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the person a question; see `CurrentRun.ask`."""
+        """Ask the user a question; see `CurrentRun.ask`."""
         question = self._question(message, schema)
         return self.dialogue.completed(question, self.dialogue.put(question))
 
@@ -315,9 +317,9 @@ class Run:
 
     @property
     def output(self) -> RunOutput:
-        """The printed and displayed output of the run; most runs of a cell print to the cell instead."""
+        """The printed and displayed output of the run, unless a cell shows that output itself."""
         with self._lock:
-            # Most runs need none
+            # Most runs have no output
             if self._output is None:
                 self._output = RunOutput(self)
             return self._output
@@ -326,31 +328,31 @@ class Run:
 
     @property
     def is_from_outside(self) -> bool:
-        """Whether another program made the call, or a call that this run is a part of."""
+        """Whether another program made this call, or a call whose run started this one."""
         return not OUTSIDE.isdisjoint(self._sources)
 
     @property
     def is_own(self) -> bool:
-        """Whether the user made the call, and the calls that this run is a part of, and no model or program."""
+        """Whether the user made this call and every call around it, not a model or a program."""
         return self._sources <= _BY_USER
 
     @property
     def _sources(self) -> set[Source]:
-        """The sources of this run and of those that it is a part of."""
+        """The sources of this run and of all runs around it."""
         return {run.source for run in (*ancestors_of(self), self)}
 
     @property
     def version(self) -> int:
-        """The number of changes so far; a view compares it to notice one."""
+        """The number of changes so far; a view compares versions to notice a change."""
         return self._version + self.dialogue.version
 
     def changed(self) -> None:
-        """Count a change, so that the views of the run show it."""
+        """Count a change, so that views of the run update."""
         with self._lock:
             self._version += 1
 
     def begin(self) -> None:
-        """Set the state "running", if the run is new."""
+        """Set the state to "running" if the run is new."""
         with self._lock:
             if self._state == "new":
                 self.enter("running")
@@ -361,9 +363,9 @@ class Run:
             if self.has_ended:
                 return
             if self._state == "new":
-                # Before the numbers of the runs inside of it
+                # The run needs its number before the runs inside it get theirs
                 self.number = self.id
-                # Others may have been made long before
+                # The run may have been created long before it starts
                 self.started = datetime.now(UTC)
                 self._clock = monotonic()
             self._state = state
@@ -373,26 +375,26 @@ class Run:
         self.changed()
 
     def end_work(self) -> None:
-        """Count no more `seconds`: the tool has ended, even if the run is not recorded yet."""
+        """Stop counting `seconds`: the tool has ended, even if the run is not recorded yet."""
         if self._ended is None:
             self._ended = monotonic()
 
     @property
     def is_going_on(self) -> bool:
-        """Whether callers wait for the run: it is not over, and not given up."""
+        """Whether callers wait for the run: it has not ended, and they have not given it up."""
         return not (self.done.is_set() or self.control.is_given_up)
 
     def give_up(self) -> None:
-        """Let callers no longer wait for the run: it was stopped, but its call goes on.
+        """Let callers stop waiting for the run: it was stopped, but its call has not returned.
 
-        It is still recorded when it ends.
+        The run is still recorded when the call returns.
         """
         self.control.is_given_up = True
         self.changed()
 
     @property
     def outcome(self) -> Observation:
-        """The observation of the run; an empty observation before there is one."""
+        """The observation of the run; an empty observation while there is none."""
         # not `or`: a tool's own observation may be falsy
         if self.observation is None:
             return Observation()
@@ -400,7 +402,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """The seconds of work from the start of the run to its end, or until now, without its waits."""
+        """The seconds of work from the start to the end of the run, or until now, without waits."""
         end = self._ended
         if end is None:
             end = monotonic()
@@ -411,7 +413,7 @@ class Run:
 
 
 def ancestors_of(run: Run) -> list[Run]:
-    """Return the runs that *run* is a part of, the outermost first."""
+    """Return the runs around *run*, the outermost first."""
     ancestors = list[Run]()
     while run.parent is not None:
         run = run.parent
@@ -429,17 +431,18 @@ def run_here(
     risk: SecurityRisk | None = None,
     is_plain: bool = False,
 ) -> Run:
-    """Return a run of *tool* for `perform` in this thread; the current run becomes its parent, if any.
+    """Return a run of *tool* for `perform` in this thread; the current run, if any, is its parent.
 
-    Its questions are asked like those of its parent; without a parent, by `input()` in the cell.
+    Its questions are asked in the same way as its parent's; without a parent, by `input()` in the
+    cell.
 
     Args:
         tool: The tool.
-        call: An action of the tool, or the arguments for it.
+        call: An action of the tool, or its arguments.
         source: Where the run is started.
         conversation: The second argument of the executor.
-        action: The action, if it was made from *call* already.
-        risk: The rating of the call, if any.
+        action: The action, if it has already been created from *call*.
+        risk: The risk rating of the call, if any.
         is_plain: Whether this is a direct call `tool(call)`; see `Run`.
     """
     parent = active_run()

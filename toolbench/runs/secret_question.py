@@ -1,4 +1,4 @@
-"""Find the secrets of a run before its tool is called; the user is asked for one that is nowhere."""
+"""Find the secrets of a run before its tool is called; ask the user for those without a value."""
 
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
@@ -20,12 +20,12 @@ from toolbench.runs.dialogue import answer_here
 from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import Run
 
-# Seconds between two looks at whether a run that waits for another one's question is cancelled
+# Seconds between checks whether a run that waits for another run's question is cancelled
 _LOOK = 0.2
 
 
 class SecretQuestions:
-    """The questions for secrets that are open now: runs that need the same one ask it once."""
+    """The open questions for secrets; runs that need the same secret ask for it only once."""
 
     def __init__(self) -> None:
         """Begin without questions."""
@@ -33,11 +33,11 @@ class SecretQuestions:
         self._open: dict[str, Future[Answer]] = {}
 
     def answer_for(self, secret: Secret, run: Run) -> Answer:
-        """Return the answer of the user, whom *run* or another run asks for *secret*.
+        """Return the user's answer for *secret*, asked by *run* or by another run that needs it.
 
         Raises:
-            RunCancelled: If *run* is cancelled meanwhile.
-            SecretError: If another run asks, and this thread would keep the answer from it.
+            RunCancelled: If *run* is cancelled meanwhile. SecretError: If another run is asking,
+            and waiting in this thread would block its answer.
         """
         with self._lock:
             asked = self._open.get(secret.name)
@@ -58,7 +58,7 @@ class SecretQuestions:
         finally:
             with self._lock:
                 del self._open[secret.name]
-            # Unless there is an answer, another run that waits asks now
+            # If there is no answer, another run that waits asks now
             asked.cancel()
         return answer
 
@@ -68,10 +68,10 @@ secret_questions = SecretQuestions()
 
 
 def secrets_for(run: Run) -> dict[str, str]:
-    """Return the values of the secrets of *run*, by their names; *run* hides them from now on.
+    """Return the values of the secrets of *run* by their names; *run* masks them from now on.
 
     Raises:
-        SecretError: If one has no value, and nobody gives it.
+        SecretError: If a secret has no value, and the user does not give one.
     """
     values: dict[str, str] = {}
     for secret in run.tool.secrets.values():
@@ -82,11 +82,11 @@ def secrets_for(run: Run) -> dict[str, str]:
         if found is None:
             raise missing(secret.name, run.tool.name)
         values[secret.name] = found.value
-    # A short one too: it was declared as a secret
+    # Short values too, as they were declared as secrets
     redactor = Redactor(values.values(), shortest=1)
     around: Run | None = run
     while values and around is not None:
-        # A tool may return what another one returned to it
+        # A tool may return what another tool returned to it
         around.secrets.include(redactor)
         around.filled_in.update(values.values())
         around = around.parent
@@ -94,12 +94,12 @@ def secrets_for(run: Run) -> dict[str, str]:
 
 
 def _ask(secret: Secret, run: Run) -> None:
-    """Ask the user for *secret*; the answer is then in the store.
+    """Ask the user for *secret*, and put the answer into the store.
 
     Raises:
-        SecretError: If nobody can be asked, or the user does not give it.
+        SecretError: If nobody can be asked, or the user does not give the secret.
     """
-    # Another program's user has no business with the secrets of this one
+    # Users of another program must not be asked for the secrets of this one
     if run.is_from_outside:
         raise missing(secret.name, run.tool.name, "another program made the call")
     answer = secret_questions.answer_for(secret, run)
@@ -110,7 +110,7 @@ def _ask(secret: Secret, run: Run) -> None:
 
 
 def _awaited(asked: "Future[Answer]", secret: Secret, run: Run) -> Answer | None:
-    """Return the answer to the question of another run; None if that was cancelled while it asked."""
+    """Return the answer to another run's question; None if that run was cancelled while asking."""
     # A panel's answer arrives in the main thread
     if current_thread() is main_thread():
         why = "another run is asking for it: answer there, then call this again"
@@ -126,17 +126,17 @@ def _awaited(asked: "Future[Answer]", secret: Secret, run: Run) -> Answer | None
 
 
 def missing_secrets(tool: ToolDefinition[Any, Any]) -> Iterator[Secret]:
-    """Yield the secrets of *tool* that are nowhere yet, so that the user is asked for them."""
+    """Yield the secrets of *tool* that have no value yet, so that the user is asked for them."""
     for secret in tool.secrets.values():
         if secret_store.find(secret.name) is None:
             yield secret
 
 
 def ask_before(tool: ToolDefinition[Any, Any]) -> None:
-    """Ask for the secrets of *tool* that are nowhere, before many calls of it.
+    """Ask for the secrets of *tool* that have no value, before calling the tool many times.
 
     Raises:
-        SecretError: If one has no value, and nobody gives it.
+        SecretError: If a secret has no value, and the user does not give one.
     """
     for secret in missing_secrets(tool):
         answer = answer_here(question_for(secret, tool))
@@ -146,7 +146,7 @@ def ask_before(tool: ToolDefinition[Any, Any]) -> None:
 
 
 def _keep(secret: Secret, answer: Answer) -> None:
-    """Keep the value in *answer* for the session, and in the keyring if the user says so."""
+    """Keep the value in *answer* for the session, and in the keyring if the user wants that."""
     if answer:
         secret_store.keep(secret.name, answer["secret"])
         if answer.get("store"):
@@ -174,7 +174,7 @@ def question_for(secret: Secret, tool: ToolDefinition[Any, Any]) -> Question:
 
 
 def place_of_secret(secret: Secret) -> str:
-    """Return where the next call gets *secret* from, as a form shows it; never the value."""
+    """Return where the next call gets *secret* from, for a form; never the value itself."""
     found = secret_store.find(secret.name)
     if found is None:
         return "asked at the first run"

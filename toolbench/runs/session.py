@@ -1,9 +1,9 @@
-"""The state that a session keeps in modules, and `reset`, which puts all of it back.
+"""`reset`, which restores all the state that a session keeps in modules.
 
-In this package it is in `policy`, `history()`, `numbers`, `active`, `line` and the functions that
-hide secrets (`redirect`), in `core` in `default_registry` and `secret_store`, in `redaction` in
-`remembered` and `secrets_of_servers`. What `%load_ext` adds (`core.tool.hooks`, and the shell's
-`meta`) stays until `%unload_ext`, and servers stay connected until they are closed.
+In this package, the state is in `policy`, `history()`, `numbers`, `active`, `line` and the
+functions that mask secrets (`redirect`). In `core`, it is in `default_registry` and `secret_store`;
+in `redaction`, in `remembered` and `secrets_of_servers`. What `%load_ext` adds (`core.tool.hooks`,
+and the shell's `meta`) stays until `%unload_ext`. Servers stay connected until they are closed.
 """
 
 from toolbench.core.registry import default_registry
@@ -17,10 +17,10 @@ from toolbench.runs.run import numbers
 
 
 def reset() -> None:
-    """Put the state of this session back to that of a new process: for tests.
+    """Restore the state of this session to that of a new process, for tests.
 
-    Background runs are told to stop. Records, verdicts, registered tools, secrets and
-    the line of the cell are forgotten; the next run is number 1 again.
+    Background runs are told to stop. Records, verdicts, registered tools, secrets and the progress
+    line of the cell are forgotten. The next run is number 1 again.
 
         @pytest.fixture(autouse=True)
         def new_session():
