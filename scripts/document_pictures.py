@@ -364,7 +364,7 @@ def find_books(genre: Literal["novel", "poems"], limit: Annotated[int, Field(ge=
 find_books'''
 
 
-def _find(page: NotebookPage, place: Locator) -> None:
+def _find_books(page: NotebookPage, place: Locator) -> None:
     place.get_by_text("novel").filter(visible=True).first.click()
     page.click("Run", within=place)
     page.wait_for_text("Middlemarch", within=place)
@@ -446,7 +446,7 @@ say'''
 
 # docs/how-to/see-what-happened.md
 
-LIBRARY = '''\
+SHELF = '''\
 from time import sleep
 from toolbench import answering, run_tool, tool
 
@@ -478,12 +478,12 @@ def split_bill(total: float, people: int = 2) -> float:
     return round(total * SERVICE / people, 2)'''
 
 TOOLS = [
-    Picture("find-books", (FIND_BOOKS,), _find),
+    Picture("find-books", (FIND_BOOKS,), _find_books),
     Picture("consent", (FORGET,), _ask_to_forget),
     Picture("sweep", (SWEEP,)),
     Picture("checks", (CHECKS,)),
     Picture("field-editor", (SAY,)),
-    Picture("timeline", (LIBRARY, "%mcp timeline")),
+    Picture("timeline", (SHELF, "%mcp timeline")),
     Picture(
         "export",
         (BILL, "%tool split_bill total=84 people=4", "%tools export split_bill --to split_bill"),

@@ -25,7 +25,7 @@ const STEADY = 4; // pixels that the mouse may move during a click
 const CALM = 150; // milliseconds without a change before the tables follow
 const THEME = ["data-jp-theme-name", "data-jp-theme-light", "class", "style"];
 const HELP = "Arrow keys: from span to span · Enter: open · + and −: zoom · 0: whole · Ctrl+wheel: zoom · Drag: move · Shift+drag: choose a time";
-const LOOKS = { ok: "ok", failed: "✕ failed", waiting: "waits for you", open: "goes on" };
+const LOOKS = { ok: "ok", failed: "✕ failed", waiting: "waits for you", open: "running" };
 
 /** Draw in *el* the spans of *model*, until *signal*. */
 export function timeline(model: Model, el: HTMLElement, signal: AbortSignal): void {

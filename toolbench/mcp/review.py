@@ -200,7 +200,7 @@ class ServerReview:
             _list_html("What lint says", map(_finding_html, self.findings), command),
         ]
         if not self.findings:
-            parts.append(Html("<p>Lint: nothing to remark.</p>"))
+            parts.append(Html("<p>Lint: no findings.</p>"))
         title = f"Should I use {self.server}?"
         return cards_html([Card(title, Html("".join(parts)), self.counts)])
 
