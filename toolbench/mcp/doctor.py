@@ -1,8 +1,8 @@
-"""Look at each step of a connection to a server, and name the first that fails, with what to do.
+"""Check each step of a connection to a server; report the first that fails, with advice.
 
-The cheap steps come first: the program, or the host, its port and its certificate. Then the server
-is connected as `%mcp connect` does it, by the same `Attempt`, so that the two never disagree. No tool
-is called, nothing is approved or recorded, no login is begun, and no process is left.
+The cheap steps come first: the program, or the host with its port and certificate. Then the server
+is connected by the same `Attempt` as in `%mcp connect`, so both give the same result. No tool is
+called, nothing is approved or recorded, no login is started, and no process is left running.
 """
 
 import os
@@ -38,7 +38,7 @@ from toolbench.wording import counted, listed
 State = Literal["ok", "failed", "skipped"]
 _LISTS = ("tools", "resources", "prompts")
 OFFERS = (*_LISTS, "schemas")
-"""The names of the steps about what a server offers, once it is connected."""
+"""The names of the steps that check what a connected server offers."""
 _LAST = ("protocol version", *OFFERS)
 _WEB = ("URL", "proxy", "DNS", "TCP", "TLS", "HTTP", ".well-known", "authorization", *_LAST)
 _STEPS = {
@@ -47,43 +47,43 @@ _STEPS = {
     "sse": _WEB,
     "memory": ("configuration", "object", *_LAST),
 }
-"""The names of the steps, in their order, by the transport of the server."""
+"""The names of the steps in order, for each transport."""
 _PORTS = {"http": 80, "https": 443}
 _WELL_KNOWN = "/.well-known/oauth-protected-resource"
-# What is wrong with schemas, each in a step of its own
+# The most wrong schemas, each reported in a separate step
 _WRONG = 20
-# Lines on stdout, or names, that are quoted
+# The most quoted lines of stdout, or names
 _QUOTED = 3
 
 
 class Step(NamedTuple):
-    """What was seen of one step of a connection; secrets are hidden, and hidden characters visible."""
+    """The result of one step; secrets are hidden, and invisible characters are made visible."""
 
     name: str
     state: State
     milliseconds: float | None
-    """How long it took; None if it was not looked at."""
+    """How long the step took; None if it was skipped."""
     words: str
-    """What was seen, on one line."""
+    """The result on one line."""
     advice: str = ""
-    """What to do, perhaps with the last lines on stderr; empty if nothing is known."""
+    """Advice, perhaps with the last lines of stderr; empty if there is none."""
 
 
 def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
-    """Connect the server *name* once, in a session of its own, and yield each step as it is known.
+    """Connect the server *name* once, in a separate session, and yield the result of each step.
 
-    The steps after the first failure are yielded as `skipped`. Each wrong schema is a failed step of
-    its own. Any thread may call this; an interrupt ends all that was started.
+    Steps after the first failure are yielded as `skipped`. Each wrong schema is a separate failed
+    step. Any thread may call this function; an interrupt ends everything that was started.
 
     Args:
         name: The name of the server.
-        entry: Its configuration: whatever `MCPClient.connect` takes.
-        seconds: The time limit for connecting with its lists.
+        entry: The configuration, in any form that `MCPClient.connect` accepts.
+        seconds: The time limit for connecting and reading the lists together.
 
     Raises:
         ConsentError: If *entry* was found in a file and is not approved.
-        ServerError: If *entry* is no configuration of a server.
-        ToolbenchError: If it is a recording.
+        ServerError: If *entry* is not a valid configuration of a server.
+        ToolbenchError: If *entry* is a recording.
     """
     entry = read_entry(entry)
     if isinstance(entry, UnapprovedEntry):
@@ -91,7 +91,7 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
     if entry.transport == "replay":
         msg = f"Server {name!r} is replayed from a recording: there is no connection to check."
         raise ToolbenchError(msg)
-    # The first time this takes seconds, which are none of the server's
+    # The first import takes seconds, which must not count for the server
     from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
 
     diagnosis = _Diagnosis(name, entry, seconds)
@@ -107,41 +107,41 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
 
 
 class _Diagnosis:
-    """One look at a connection; each public method yields the steps of a part of it."""
+    """One diagnosis; each public method yields the results for a part of the steps."""
 
     def __init__(self, name: str, entry: ServerEntry, seconds: float) -> None:
         self._entry = self._expanded = entry
         self._seconds = seconds
         self._inbox = Inbox(name)
         self._began = time()
-        # Seen over the connection, which is closed before any of it is yielded
+        # The results of steps over the connection, which is closed before they are yielded
         self._seen: list[Step] = []
         # When a step of the connection ended
         self._times: dict[str, float] = {}
         self._tools = Pages([])
 
     def _step(self, name: str, state: State, words: str, advice: str = "") -> Step:
-        """Return the step *name*; the next one begins where it ended, which is now if it is not known."""
+        """Return the result of the step *name*, whose end is the beginning of the next step."""
         end = self._times.get(name, time())
         took, self._began = max(0.0, end - self._began), end
         safe = self._inbox.safe_text
         return Step(name, state, round(took * 1000, 1), on_one_line(safe(words)), safe(advice))
 
     def _failed(self, name: str, text: str) -> Step:
-        """Return the failed step *name*: the first sentence of *text* is the reason, the rest advice."""
+        """Return the failed step *name*; *text* is the reason, followed by advice."""
         reason, *advice = re.split(r"\.\s", text, maxsplit=1)
         return self._step(name, "failed", reason.removesuffix("."), "".join(advice))
 
     # --- before anything is started or sent ---------------------------------------------
 
     def configuration(self) -> Iterator[Step]:
-        """Look at the entry itself: its variables, its URL, the settings of its authorization."""
+        """Check the entry itself: its variables, its URL and the settings for authorization."""
         first = _STEPS[self._entry.transport][0]
         try:
             self._expanded = self._entry.expanded(os.environ)
             self._inbox.redact_with(self._expanded.redactor)
             self._url = urlsplit(self._expanded.url)
-            # A wrong port raises an error
+            # An invalid port raises an error
             self._port = self._url.port or _PORTS.get(self._url.scheme, 0)
             if self._expanded.url:
                 self._begin_no_login()
@@ -151,7 +151,7 @@ class _Diagnosis:
             yield self._step(first, "ok", self._expanded.target)
 
     def _begin_no_login(self) -> None:
-        """Let the authorization of the entry use the tokens that are kept, and ask nobody for more."""
+        """Let the authorization use only stored tokens, without starting a login."""
         from fastmcp.client.auth import OAuth  # noqa: PLC0415 - loaded by now
 
         from toolbench.mcp.wire.auth import BrowserOAuth, auth_of  # noqa: PLC0415 - as above
@@ -166,7 +166,7 @@ class _Diagnosis:
             self._entry = replace(self._entry, auth=auth)
 
     def way(self) -> Iterator[Step]:
-        """Look at the way to the server: its program, or the network."""
+        """Check the way to the server: its program or the network."""
         if self._entry.transport == "stdio":
             yield self._command()
         elif self._expanded.url:
@@ -185,7 +185,7 @@ class _Diagnosis:
         host, port = self._url.hostname or "(no host)", self._port
         words, no_tls = f"no variable names one for {host}", "http:// has none"
         if variable := proxy_variable(self._expanded.url, os.environ):
-            # It may have no scheme
+            # The value may have no scheme
             proxy = urlsplit(f"//{os.environ[variable].rpartition('//')[2]}")
             try:
                 host, port = str(proxy.hostname), proxy.port or _PORTS["http"]
@@ -206,7 +206,7 @@ class _Diagnosis:
             except TimeoutError:
                 late = f"no answer within {self._seconds:.3g} s."
                 yield self._failed(name, f"{late}{slowness_advice('', self._seconds)}")
-            # A name may have letters, or a length, that no name of a host has
+            # The name may have invalid characters or an invalid length for a host name
             except (OSError, UnicodeError) as error:
                 yield self._failed(name, _unreached(self._expanded.url, name, host, port, error))
             else:
@@ -220,7 +220,7 @@ class _Diagnosis:
         from toolbench.mcp.wire.http import certificates  # noqa: PLC0415 - loaded by now
 
         async with await anyio.connect_tcp(host, port) as stream:
-            # The way to the port is not a part of it
+            # The time for reaching the port is not part of the next step
             self._began = time()
             await TLSStream.wrap(stream, hostname=host, ssl_context=certificates())
         return f"the certificate of {host} is trusted"
@@ -228,7 +228,7 @@ class _Diagnosis:
     # --- the real connection ------------------------------------------------------------
 
     def connection(self) -> Iterator[Step]:
-        """Connect, list, and end the connection again; yield what was seen of it."""
+        """Connect, read the lists, and disconnect; yield the results."""
         portal.call(self._connect)
         yield from self._seen
 
@@ -256,7 +256,7 @@ class _Diagnosis:
                 await connection.close()
 
     async def _greet(self, connection: Connection) -> None:
-        """List the tools, as a session does when it has connected."""
+        """List the tools, as a session does after connecting."""
         self._times["protocol version"] = time()
         self._tools = await self._pages(connection, "tools")
         self._times["tools"] = time()
@@ -276,7 +276,7 @@ class _Diagnosis:
         self._seen.append(self._failed(step, text))
 
     def _note_good(self, failed: str) -> None:
-        """Note the steps of the connection that come before *failed*."""
+        """Note the successful steps of the connection, which come before *failed*."""
         for message in self._inbox.traffic:
             if message.direction == "sent":
                 self._times.setdefault("process", message.time)
@@ -287,14 +287,14 @@ class _Diagnosis:
         steps = _STEPS[self._entry.transport]
         for name in steps[: steps.index(failed)]:
             if name in words:
-                # Some are seen at the same moment as the one before
+                # Some steps end at the same moment as the previous step
                 self._times.setdefault(name, self._began)
                 self._seen.append(self._step(name, "ok", words[name]))
             elif name == ".well-known" and failed != "authorization":
                 self._seen.append(Step(name, "skipped", None, "the server requires no login"))
 
     def _words(self) -> dict[str, str]:
-        """Return what is said of each step of the connection if it is good."""
+        """Return the result to report for each step of the connection that succeeds."""
         connection, inbox = self._attempt.connection, self._inbox
         first, version = "it is a message of JSON-RPC", connection.protocol_version
         if inbox.noise_count:
@@ -318,13 +318,13 @@ class _Diagnosis:
         }
 
     async def _well_known(self) -> Step:
-        """Ask where the server wants logins to be made; it may say nothing."""
+        """Ask the server for its authorization servers, which it may not answer."""
         from toolbench.mcp.wire.http import http_client  # noqa: PLC0415 - loaded by now
 
         plain = replace(self._expanded, auth=None, headers={})
         url = f"{self._url.scheme}://{self._url.netloc.rpartition('@')[2]}{_WELL_KNOWN}"
         words = "it cannot be read"
-        # A server may answer anything, and it is only a hint
+        # A server may answer anything, and the answer is only a hint
         with suppress(Exception), anyio.move_on_after(self._seconds):
             async with http_client(plain, self._inbox) as client:
                 for place in (f"{url}{self._url.path}", url):
@@ -339,7 +339,7 @@ class _Diagnosis:
     # --- what the server offers -----------------------------------------------------------
 
     async def _look_at_lists(self, connection: Connection) -> None:
-        # A session asks for tools even if none are declared
+        # A session requests the tools even if none are declared
         declared = {"tools", *connection.described().get("capabilities", {})}
         for key in _LISTS:
             if key not in declared:
@@ -386,14 +386,14 @@ async def _opened(host: str, port: int) -> str:
 
 
 def _unreached(url: str, step: str, host: str, port: int, error: Exception) -> str:
-    """Return why *step* does not reach *host*, on the way to *url*, with advice."""
+    """Return why *step* failed to reach *host* on the way to *url*, with advice."""
     root = root_of(error.__cause__ or error)
     reason = str(getattr(root, "strerror", "") or root)
     if step == "TLS":
         return ended(network_advice(url, type(root).__name__, str(root)) or f"no TLS: {reason}")
     words, advice = f"no address of {host} is known ({reason})", "Is the host written right?"
     if step == "TCP":
-        # anyio's own words are about its call
+        # anyio's own message is about its call
         reason = os.strerror(getattr(root, "errno", 0) or 0)
         words = f"nothing answers at {host}, port {port} ({reason})"
         advice = "Does the server run, and is the port right?"

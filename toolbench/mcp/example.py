@@ -1,7 +1,7 @@
-"""The server of `%mcp connect example`: a lending library that asks, reports progress and breaks on demand.
+"""The server of `%mcp connect example`, a library that asks, reports progress and fails on demand.
 
-It is also a model of how a server is written with the official SDK: a typed function with a
-docstring is a tool. `python -m toolbench.mcp.example` runs it over stdin and stdout.
+It also shows how to write a server with the official SDK, in which a typed function with a
+docstring is a tool. `python -m toolbench.mcp.example` runs the server over stdin and stdout.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ library = MCPServer(
     title="A lending library",
     version="1.0",
     instructions="Find a book before you lend it.",
-    # At INFO the SDK writes a line to stderr for each request
+    # At the level INFO, the SDK writes a line to stderr for each request
     log_level="WARNING",
 )
 READS = ToolAnnotations(read_only_hint=True)
@@ -100,7 +100,7 @@ def exit_in_call() -> str:
     os._exit(3)
 
 
-# Where messages go. What a tool prints, this SDK sends to stderr; others do not
+# The stdout for messages. This SDK sends output of `print` to stderr, unlike other SDKs
 STDOUT = os.dup(1)
 
 
@@ -123,7 +123,7 @@ def break_schema() -> Count:
     return Count(books="forty-two")
 
 
-# --- what is no tool ----------------------------------------------------------------------
+# --- resources and prompts ----------------------------------------------------------------------
 
 
 @library.resource("library://rules", mime_type="text/markdown")

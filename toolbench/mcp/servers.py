@@ -70,8 +70,7 @@ class Servers:
     def __init__(self) -> None:
         """Create a collection without servers."""
         # Held while the state is read and replaced, so that no change is lost; never held while
-        # waiting for
-        # a server
+        # waiting for a server
         self._lock = Lock()
         self._state = _State()
 
@@ -186,8 +185,7 @@ class Servers:
                     tasks.start_soon(self._connect, session, displaced[session], failed)
         except BaseException:
             # Interrupted: close all sessions, so that no part of a configuration remains. If one is
-            # still
-            # connecting, another caller has requested that meanwhile
+            # still connecting, another caller has requested that meanwhile
             await all_closed(s for s in sessions if s.status != "connecting")
             for session, former in displaced.items():
                 if session.status != "connecting":

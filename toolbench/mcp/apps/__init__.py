@@ -1,1 +1,1 @@
-"""Apps of a server: their pages, and the bridge through which an app calls the server's tools."""
+"""A server's apps: their pages, and the bridge through which an app calls the server's tools."""

@@ -1,8 +1,8 @@
-"""Check and answer the requests of an app. Its calls of tools are runs, like any other call.
+"""Check and answer the requests of an app. Its tool calls are runs, like any other call.
 
-The messages of an app are hostile. An app reaches only the resources and tools of its own server,
-and only tools that are for apps. Its messages are limited in size and rate, and its calls in number
-and time. Source: MCP Apps, SEP-1865.
+An app's messages are treated as hostile. An app can access only resources of its own server, and
+only those of its tools that are meant for apps. Its messages are limited in size and rate, and its
+calls in number and time. Source: MCP Apps, SEP-1865.
 """
 
 import json
@@ -25,24 +25,23 @@ from toolbench.runs.questions import Answer, Question
 from toolbench.runs.run import Run
 
 LARGEST_MESSAGE = 200_000
-"""The most characters of a message of an app."""
+"""The maximum number of characters in an app's message."""
 MOST_CALLS = 4
-"""The most calls of an app at a time."""
+"""The maximum number of simultaneous calls of an app."""
 BURST, PER_SECOND = 40, 10.0
-"""The messages that an app may send at once, and later per second; more are dropped."""
-# Runs and messages that are shown
+"""How many messages an app may send at once, and then per second; others are dropped."""
+# The most runs and messages that are shown
 _MOST_LINES = 10
-# Characters of a message to the user
+# The most characters of a message to the user
 _LONGEST_TEXT = 2_000
 _INVALID, _UNKNOWN, _REFUSED = -32602, -32601, -32000
 
 Asker = Callable[[Question, Cancellable], Answer]
-"""A function that asks the user a question. It gets the question and the run that asks, and stops
-asking when the run is cancelled."""
+"""A function that asks the user a question for a run, until the run is cancelled."""
 
 
 class AppBridge:
-    """Answers the requests of one app in the kernel. Any thread may use it."""
+    """Answers the requests of one app in the kernel; any thread may use it."""
 
     def __init__(
         self,
@@ -51,12 +50,12 @@ class AppBridge:
         ask: Asker,
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Answer an app of *session*.
+        """Create a bridge for an app of *session*.
 
         Args:
-            session: The server of the app; the app reaches no other server.
-            ask: A function that asks the user a question.
-            changed: A function that is called, in any thread, when there is something new to show.
+            session: The session with the app's server; the app can access no other server.
+            ask: Asks the user a question.
+            changed: Called from any thread when there is something new to show.
         """
         self._session, self._ask, self._changed = session, ask, changed
         self._lock = Lock()
@@ -69,12 +68,12 @@ class AppBridge:
 
     @property
     def runs(self) -> list[Run]:
-        """The last calls of the app, the newest at the end."""
+        """The last calls of the app, newest last."""
         return list(self._runs)
 
     @property
     def messages(self) -> list[str]:
-        """The last texts that the app wanted to send to a model; no model gets them."""
+        """The last messages that the app tried to send to a model; no model gets them."""
         return list(self._messages)
 
     def close(self) -> None:
@@ -87,9 +86,9 @@ class AppBridge:
     # --- messages ---------------------------------------------------------------------
 
     def receive(self, text: Any, reply: Callable[[str], object]) -> None:
-        """Handle *text*, a message of the app, and return at once; *reply* gets the answer, as JSON.
+        """Handle *text*, a message from the app, without waiting; call *reply* with the answer.
 
-        Messages that are not requests are dropped, and messages that come too fast.
+        Messages that are not requests, or that come too fast, are dropped.
         """
         if self._is_closed or not self._may_speak() or not isinstance(text, str):
             return
@@ -165,7 +164,7 @@ class AppBridge:
             return
         run.dialogue.asker = lambda question: self._ask(question, run)
         with self._lock:
-            # Another thread may have closed it meanwhile
+            # Another thread may have closed the bridge meanwhile
             is_closed = self._is_closed
             if not is_closed:
                 self._runs.append(run)
@@ -213,7 +212,7 @@ class AppBridge:
             self._slots.release()
 
     def _note(self, parameters: Mapping[str, Any], answer: Any) -> None:
-        """Keep the text of a `ui/message` request, to show it to the user."""
+        """Keep the text of a `ui/message` request to show it to the user."""
         blocks = parameters.get("content")
         if not isinstance(blocks, list):
             blocks = [blocks]

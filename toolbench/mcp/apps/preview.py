@@ -1,13 +1,13 @@
 """MCP Apps: show the HTML of a server's tool in a preview, which has no network by default.
 
-The app runs in a frame inside a frame, both without an origin. The outer frame is our small
-host: it answers the first request and passes on the call and its result. If our front-end module
-gives it a port, it also passes on calls of tools, reads, messages and links, limited in size and
-rate. Without a port, it refuses them. The policy of both frames forbids to load, send or navigate,
-except for the addresses that the user has allowed. No policy covers WebRTC, so WebRTC is removed
-from the app's page, and the app cannot make a new page with WebRTC. One risk is left: when an
-app tries to navigate, a browser may look up the address and connect to it before it refuses.
-Source: MCP Apps, SEP-1865.
+The app runs in a frame inside a frame, both without an origin. The outer frame is a small host of
+ours. It answers the app's first request, and forwards the call and its result. If our front-end
+module gives it a port, the host also forwards tool calls, reads, messages and links, limited in
+size and rate. Without a port, it refuses them. The policy of both frames forbids loading, sending
+and navigating, except to addresses that the user has allowed. No policy covers WebRTC, so it is
+removed from the app's page, and the app cannot create a new page that has it. One risk remains:
+when an app tries to navigate, a browser may look up the address and connect to it before it
+refuses. Source: MCP Apps, SEP-1865.
 """
 
 import json
@@ -26,7 +26,7 @@ from toolbench.wording import human_size
 
 PROTOCOL = "2026-01-26"
 MIME = "text/html;profile=mcp-app"
-# Characters of an app
+# The most characters of an app
 LARGEST = 5_000_000
 _SANDBOX = "allow-scripts"
 _NESTED = re.compile("srcdoc", re.IGNORECASE)
@@ -45,24 +45,23 @@ window.trustedTypes?.createPolicy("default", {
 document.currentScript.remove();
 </script>"""
 )
-"""Code that runs before the app. Every HTML text that the app turns into a page goes through the
-policy in this code."""
+"""Code that runs before the app, and applies the policy to all pages that the app creates."""
 
 _REFUSED = "This is a preview: an app can only read the call and its result."
 
 
 # --- the addresses that an app asks for, and the policy of its frame -------------------------
 
-# An address is checked before it becomes a part of the policy: it must be an origin of http or
-# https. So its characters cannot end a directive or name another source.
+# An address must be an http(s) origin to become part of the policy. Its characters can then not end
+# a directive or name another source.
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _ORIGIN = re.compile(
     rf"https?://(?P<any>\*\.)?(?P<host>{_LABEL}(?:\.{_LABEL})*)(?::(?P<port>\d{{1,5}}))?"
 )
 _LAST_PORT = 65_535
-# Addresses of each kind
+# The most addresses of each kind
 _MOST = 20
-# Characters of an address that is refused
+# The most characters that are shown of a refused address
 _LONGEST = 100
 
 
@@ -75,20 +74,20 @@ class AppNetwork:
     resources: tuple[str, ...] = ()
     """Origins of the app's scripts, styles, images, media and fonts."""
     refused: tuple[str, ...] = ()
-    """Other sources that the app asks for, which are never allowed."""
+    """Other sources that the app requests, which are never allowed."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The addresses that the user may allow, each once."""
+        """The addresses that the user may allow, without repeats."""
         return tuple(dict.fromkeys([*self.connect, *self.resources]))
 
 
 NO_NETWORK = AppNetwork()
-"""No addresses: the network of an app until the user allows more."""
+"""No addresses, as for every app until the user allows some."""
 
 
 def network_in(csp: Any) -> AppNetwork:
-    """Return the addresses in *csp*, the value of `_meta.ui.csp` of an app."""
+    """Return the addresses in *csp*, the `_meta.ui.csp` of an app."""
     if not isinstance(csp, Mapping):
         return NO_NETWORK
     allowed: dict[str, dict[str, None]] = {"connectDomains": {}, "resourceDomains": {}}
@@ -112,7 +111,7 @@ def network_in(csp: Any) -> AppNetwork:
 def origin_of(address: str) -> str | None:
     """Return *address* as an origin for the Content-Security-Policy; None if it is not allowed.
 
-    A star is allowed only in place of the subdomains of a host with two or more labels.
+    A star is allowed only in place of subdomains of a host with two or more labels.
     """
     text = address.lower().removesuffix("/")
     match = _ORIGIN.fullmatch(text)
@@ -124,10 +123,10 @@ def origin_of(address: str) -> str | None:
 
 
 def policy_of(network: AppNetwork) -> str:
-    """Return the Content-Security-Policy of an app that may reach *network*, and no more.
+    """Return the Content-Security-Policy for an app that may access only *network*.
 
     There is no `frame-src`, so `default-src 'none'` applies: a frame inside a page with this policy
-    cannot go to another address.
+    cannot navigate to another address.
     """
     sources = " ".join(["", *network.resources])
     connect = ""
@@ -152,7 +151,7 @@ def _texts(value: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class App:
-    """The HTML of an app, and the addresses it asks for."""
+    """The HTML of an app, and the addresses that it requests."""
 
     uri: str
     html: str
@@ -165,7 +164,7 @@ class AppAddress:
     """The address to which the front-end module sends the requests of one app."""
 
     kernel: str
-    """The key of the kernel's widget for the front-end module."""
+    """The key by which the front-end module finds the kernel's widget."""
     app: str
     """The random name of the bridge."""
 
@@ -173,7 +172,7 @@ class AppAddress:
 def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
     """Return the URI of the app of *tool*; None if *tool* has no app."""
     meta = tool.meta or {}
-    # The older form
+    # The older form of the key
     uri = meta.get("ui/resourceUri")
     if isinstance(meta.get("ui"), Mapping):
         uri = meta["ui"].get("resourceUri") or uri
@@ -183,7 +182,7 @@ def app_uri(tool: ToolDefinition[Any, Any]) -> str | None:
 
 
 def app_in(resource: MCPResourceObservation) -> App | None:
-    """Return the app in *resource*; None if *resource* has no HTML of an app."""
+    """Return the app in *resource*; None if *resource* does not contain an app's HTML."""
     for block in resource.blocks:
         part = block.get("resource")
         if isinstance(part, Mapping) and _is_app(part):
@@ -207,7 +206,7 @@ def preview(
 
     Args:
         app: The app.
-        arguments: The arguments of the call; by default the app gets an empty object.
+        arguments: The arguments of the call, by default an empty object.
         result: The result of the call, if there is one.
         address: The address for the app's requests. Without it, the app can only read the call and
             its result.
@@ -266,7 +265,7 @@ def _network(part: Mapping[str, Any]) -> AppNetwork:
 
 
 def _remark(network: AppNetwork, *, is_online: bool) -> str:
-    """Return notes about the addresses that the app asks for and gets; empty if there are none."""
+    """Return notes on the addresses that the app requests and may access; empty without any."""
     tone: Tone = "neutral"
     asked = "It asks for {}: a preview has no network."
     if is_online:

@@ -1,1 +1,1 @@
-"""Authorize at a server over HTTP: keep tokens, and explain refusals."""
+"""Authorization at servers over HTTP: keep tokens, and explain refusals."""

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 
 SECONDS = 20.0
-"""The time limit of all requests together, because an answer may arrive very slowly."""
+"""The time limit in seconds for all requests together, as an answer may arrive very slowly."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
 class Registration:
-    """How this client is registered at the issuer, the authorization server that gave the tokens."""
+    """This client's registration at the issuer, the authorization server that issued the tokens."""
 
     issuer: str
     client_id: str
     secret: str
     method: str
-    """The way to send the secret: `none`, `client_secret_post` or `client_secret_basic`."""
+    """How the secret is sent: `none`, `client_secret_post` or `client_secret_basic`."""
 
     @classmethod
     def among(cls, items: Items) -> "Registration | None":
-        """Return the registration in *items*; None if the issuer of the tokens is not known."""
+        """Return the registration in *items*; None if the issuer of the tokens is unknown."""
         for item in items.values():
             if item.get("issuer") and item.get("client_id"):
                 return cls(
@@ -53,10 +53,10 @@ class Registration:
 
 
 async def revoke(items: Items, server: str) -> str:
-    """Revoke the tokens in *items*, which are for the URL *server*; return the result in a sentence.
+    """Revoke the tokens in *items* for the URL *server*; return a sentence on the result.
 
-    The sentence is empty if there is no token. No error is raised, because the tokens are removed
-    from this machine in any case.
+    The sentence is empty if there are no tokens. Errors are not raised, because the tokens are
+    removed from this machine in any case.
     """
     import httpx2  # noqa: PLC0415 - with the first server
 
@@ -82,7 +82,7 @@ async def revoke(items: Items, server: str) -> str:
     except RecursionError:
         why = "its answer is nested too deeply"
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        # the answer of a server may repeat the tokens
+        # A server's answer may repeat the tokens
         redactor = Redactor([registration.secret, *(token for _, token in tokens)])
         why = visible(redactor.text(_why(error)))
     else:
@@ -91,7 +91,7 @@ async def revoke(items: Items, server: str) -> str:
 
 
 def _tokens(items: Items) -> Iterator[tuple[str, str]]:
-    """Yield each token with its kind; refresh tokens first, because they can make new tokens."""
+    """Yield each token with its kind, refresh tokens first because they can create new tokens."""
     for kind in ("refresh_token", "access_token"):
         for item in items.values():
             if isinstance(token := item.get(kind), str) and token:
@@ -105,7 +105,7 @@ async def _place(client: Any, issuer: str, server: str) -> str:
         issuers_match,
     )
 
-    # A stranger in the network could name another URL
+    # Without encryption, an attacker in the network could name another URL
     if not _is_safe(issuer):
         return ""
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server):
@@ -138,13 +138,13 @@ async def _revoked(
         "token": token,
         "token_type_hint": kind,
         "client_id": registration.client_id,
-        # an empty secret is like none (RFC 6749, 2.3.1); servers of the SDK refuse a form without it
+        # An empty secret means none (RFC 6749, 2.3.1); SDK servers refuse a form without the field
         "client_secret": registration.secret,
     }
     auth = None
     if registration.method == "client_secret_basic":
         form["client_secret"] = ""
-        # both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
+        # Both are encoded before they are joined by a colon (RFC 6749, 2.3.1)
         auth = (quote(registration.client_id, safe=""), quote(registration.secret, safe=""))
     answer = await client.post(place, data=form, auth=auth)
     answer.raise_for_status()
@@ -160,15 +160,15 @@ def _why(error: Exception) -> str:
 def log_out(session: "MCPServerSession") -> str:
     """Disconnect a server that is reached by a URL, and remove its tokens from this machine.
 
-    The authorization server is asked to revoke the tokens, if it can.
+    The authorization server is asked to revoke the tokens if it supports that.
 
     Returns:
-        The result, in sentences; empty if there were no tokens.
+        Sentences on the result; empty if there were no tokens.
     """
     session.close()
     try:
         url = session.entry.expanded(os.environ).url
-    # The vault knows the tokens by the URL alone
+    # The vault finds tokens only by the URL
     except ServerError as error:
         return f"If it has tokens, they are still here. {error}"
     items = vault.items(url)

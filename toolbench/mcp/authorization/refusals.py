@@ -1,4 +1,4 @@
-"""Explain an HTTP answer that refuses a request, and a server that cannot be reached or is slow."""
+"""Explain HTTP answers that refuse a request, and servers that are unreachable or slow."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _SCOPE = re.compile(r'\bscope="([^"]*)"')
 
 
 def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str) -> str:
-    """Return advice to the user after an answer with *status*; empty if there is no advice.
+    """Return advice for the user about an answer with *status*; empty if there is none.
 
     Args:
         status: The HTTP status.
@@ -52,9 +52,9 @@ def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], b
 
 
 def _says_expired(text: str) -> bool:
-    """Tell whether a sentence of *text* says that the token has expired, and names no other reason.
+    """Tell whether a sentence of *text* names the expiry of the token as the only reason.
 
-    Servers have a sentence with all reasons at once: "invalid, expired, or no longer recognized".
+    Some servers name all reasons at once: "invalid, expired, or no longer recognized".
     """
     for sentence in _SENTENCE_END.split(text):
         if _SAYS_EXPIRED.search(sentence) and not _OTHER_REASON.search(sentence):
@@ -63,7 +63,7 @@ def _says_expired(text: str) -> bool:
 
 
 def _is_past(authorization: str) -> bool:
-    """Tell whether the token in *authorization* is a JWT that has expired, by its `exp`."""
+    """Tell whether the token in *authorization* is a JWT that has expired, based on its `exp`."""
     parts = authorization.rpartition(" ")[2].split(".")
     if len(parts) != 3:
         return False
@@ -81,7 +81,7 @@ _OF_CERTIFICATES = {
     "expired": "The server needs a new one, if the clock of this computer is right",
     "mismatch": "It was made for another host: write that into the URL, if it is the same server",
 }
-"""Advice by the words of OpenSSL."""
+"""Advice for error messages of OpenSSL."""
 _NO_TLS = (
     "WRONG_VERSION_NUMBER",
     "UNKNOWN_PROTOCOL",
@@ -97,7 +97,7 @@ _DOWNLOADERS = frozenset(
 def network_advice(
     url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
 ) -> str:
-    """Return the reason why *url* cannot be reached, and advice; empty if the reason is not known.
+    """Return why *url* cannot be reached, with advice; empty if the reason is unknown.
 
     Args:
         url: The URL of the server.
@@ -132,7 +132,7 @@ def network_advice(
 
 
 def slowness_advice(command: str, seconds: float) -> str:
-    """Return advice for a server that did not answer in *seconds*; *command* starts it, or is empty."""
+    """Return advice for a server, perhaps started by *command*, that needs over *seconds*."""
     program = program_name(command)
     is_downloader = program in _DOWNLOADERS
     least = 120

@@ -1,6 +1,6 @@
-"""Keep the tokens of servers for later kernels: in the keyring, else in a private file of the user.
+"""Keep servers' tokens for later kernels, in the keyring or else in a private file of the user.
 
-FastMCP's OAuth reads and writes them through a `TokenStore`.
+FastMCP's OAuth reads and writes the tokens through a `TokenStore`.
 """
 
 import json
@@ -22,26 +22,27 @@ _SECRETS = frozenset({"access_token", "refresh_token", "id_token", "client_secre
 _log = logging.getLogger(__name__)
 
 Items = dict[str, dict[str, Any]]
-"""The kept items of one server: tokens and the registration of the client, by name."""
+"""The stored items of one server by name: tokens and the registration of the client."""
 
 
 class TokenVault:
-    """The tokens of this user, by the URLs of servers."""
+    """The tokens of this user, by server URL."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Use the keyring if there is one, else files in *folder*.
 
         Args:
-            folder: By default `tokens` in the state directory; only the user can read its files.
+            folder: The folder, by default `tokens` in the state directory. Only the user can read
+                its files.
         """
         self._folder = folder
         self._lock = RLock()
 
     def items(self, server: str) -> Items:
-        """Return the kept items of *server*; empty if there are none, or if they cannot be read.
+        """Return the stored items of *server*; empty if there are none, or they cannot be read.
 
-        If a file exists, it is used and not the keyring: the file is written when the keyring takes
-        no items.
+        If a file exists, it is used instead of the keyring, because it is only written if the
+        keyring does not accept items.
         """
         with self._lock:
             text, keyring = self._read(server), keyring_here()
@@ -50,7 +51,7 @@ class TokenVault:
             return _items(text)
 
     def put(self, server: str, items: Items) -> None:
-        """Keep *items* of *server* in place of its earlier items."""
+        """Store *items* of *server*, replacing its earlier items."""
         with self._lock:
             if not items:
                 self.remove(server)
@@ -69,9 +70,9 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Remove the kept items of *server*; return whether there were any.
+        """Remove the stored items of *server*; tell whether there were any.
 
-        What the keyring or the file system refuses to delete stays; `items` shows it.
+        Items that the keyring or the file system refuses to delete remain; `items` shows them.
         """
         with self._lock:
             was_there = bool(self.items(server))
@@ -85,7 +86,7 @@ class TokenVault:
             return was_there
 
     def forget_clients(self, server: str) -> None:
-        """Remove the registration of this client at *server*; the tokens stay."""
+        """Remove the registration of this client at *server*, but keep the tokens."""
         with self._lock:
             items = self.items(server)
             self.put(server, {k: v for k, v in items.items() if "redirect_uris" not in v})
@@ -102,7 +103,7 @@ class TokenVault:
 
 
 def registered_port(items: Items) -> int | None:
-    """Return the port of the address with which the client of *items* was registered; else None."""
+    """Return the port of the redirect URI registered in *items*; None if there is none."""
     for item in items.values():
         uris = item.get("redirect_uris")
         if isinstance(uris, list) and uris:
@@ -114,7 +115,7 @@ def registered_port(items: Items) -> int | None:
 
 
 def _tried(use: Callable[[], Any]) -> Any:
-    """Call *use*, which uses the keyring; return its result, or None after any error."""
+    """Call *use*, which accesses the keyring; return its result, or None after an error."""
     try:
         return use()
     except Exception as error:  # noqa: BLE001 - each backend has errors of its own
@@ -150,11 +151,11 @@ vault = TokenVault()
 class TokenStore:
     """The tokens of one server, with the methods that FastMCP's OAuth calls.
 
-    Source: py-key-value, the protocol `AsyncKeyValue`, of which OAuth needs these three methods.
+    Source: py-key-value, the protocol `AsyncKeyValue`; OAuth needs only these three methods of it.
     """
 
     def __init__(self, server: str, on_secrets: Callable[[Iterable[str]], object]) -> None:
-        """Keep the tokens of *server* in `vault`; *on_secrets* is called with tokens to hide."""
+        """Store the tokens of *server* in `vault`; *on_secrets* is called with tokens to hide."""
         self._server = server
         self._on_secrets = on_secrets
 
@@ -173,12 +174,12 @@ class TokenStore:
         collection: str | None = None,
         ttl: SupportsFloat | None = None,
     ) -> None:
-        """Keep *value* as the item *key*. *ttl* is ignored: the server decides when a token expires."""
+        """Store *value* under *key*; *ttl* is ignored, as the server decides when tokens expire."""
         self._hide(value)
         await _in_thread(self._put, f"{collection} {key}", dict(value))
 
     async def delete(self, key: str, *, collection: str | None = None) -> bool:
-        """Remove the item *key*; return whether there was such an item."""
+        """Remove the item *key*; tell whether there was such an item."""
         return bool(await _in_thread(self._put, f"{collection} {key}", None))
 
     def _put(self, name: str, value: dict[str, Any] | None) -> bool:
@@ -198,7 +199,7 @@ class TokenStore:
 
 
 async def _in_thread(work: Callable[..., Any], *args: Any) -> Any:
-    """Do *work* in a thread, because a keyring may wait for the user to unlock it."""
+    """Call *work* in a thread, because a keyring may wait for the user to unlock it."""
     from anyio.to_thread import run_sync  # noqa: PLC0415 - with the first server
 
     return await run_sync(work, *args)

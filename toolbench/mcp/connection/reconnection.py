@@ -189,8 +189,7 @@ class ReconnectingConnection:
             await attempt.outcome()
         except asyncio.CancelledError:
             # The caller gave up, so the server must not start afterwards, unless another caller
-            # waits
-            # for it
+            # waits for it
             if not attempt.is_awaited:
                 await attempt.cancel()
             raise

@@ -148,8 +148,7 @@ def resource_observation(uri: str, result: Mapping[str, Any]) -> MCPResourceObse
 def _template(text: str) -> "URITemplate | None":
     """Return *text* as a template; None if it is invalid."""
     # The SDK's own parser is made for servers. It refuses 24 of the 66 example templates of RFC
-    # 6570,
-    # because it cannot match URIs against them; this package accepts all.
+    # 6570, because it cannot match URIs against them; this package accepts all.
     from uritemplate import URITemplate  # noqa: PLC0415 - only if a server has templates
 
     try:

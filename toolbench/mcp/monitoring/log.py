@@ -49,7 +49,7 @@ class LogEntry:
 
     @property
     def searched(self) -> str:
-        """The text in which a filter looks for its words."""
+        """The text that filters search."""
         return str(self)
 
     def value(self, key: str) -> str:

@@ -77,7 +77,7 @@ class Inbox:
         )
         self.traffic = Traffic()
         self.request_ids = count(1)
-        """The ids of requests, unique over all connections: a call may end in an earlier process."""
+        """The ids of requests, unique over all connections: calls may end in an earlier process."""
         self.calls = OpenCalls()
         self.noise: list[str] = []
         """The first lines on stdout that are not messages."""
@@ -87,7 +87,7 @@ class Inbox:
         self.recorder: ServerRecorder | None = None
         """Writes all messages to a file; None if the session is not recorded."""
         self.failures: deque[tuple[str, str, Sequence[str]]] = deque(maxlen=_KEPT_CALLS)
-        """The last calls that got an error instead of an answer: token, text, and notes for the user."""
+        """The last calls that got an error instead of an answer: token, text and notes."""
         self.authorization_url = ""
         """The web page on which the user must log in now; empty if there is none."""
         self.http_answer = (0, "")

@@ -60,7 +60,7 @@ class ProbeWarningFilter:
         self._is_inside = False
 
     def passed(self, line: Line) -> list[Line]:
-        """Take *line*, and return the lines to show now, which may include held-back earlier ones."""
+        """Take *line*, and return the lines to show now, perhaps with earlier ones held back."""
         text = line[0]
         if self._is_inside:
             if _BODY.fullmatch(text):

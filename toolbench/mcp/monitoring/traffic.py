@@ -36,7 +36,7 @@ _KEPT_TEXT = 100_000
 
 @dataclass(eq=False)
 class ConnectionEnd:
-    """Whether and how one connection to a server has ended; the connection's messages refer to it."""
+    """Whether and how one connection to a server has ended; its messages refer to this."""
 
     transport: str
     text: str = ""
@@ -45,7 +45,7 @@ class ConnectionEnd:
     """When the connection ended, in seconds since the epoch."""
 
     def note(self, how: str = "") -> None:
-        """Note that the server ended the connection; a later call can add the exit code as *how*."""
+        """Note that the server ended the connection; a later call can add *how*, the exit code."""
         if how or not self.text:
             what = "the connection"
             if self.transport == "stdio":
@@ -158,7 +158,7 @@ class Traffic:
         kind: Kind | None = None,
         method: str | None = None,
     ) -> list[Message]:
-        """Return the messages that contain *text*, of this direction, kind and method; None means any."""
+        """Return the messages with *text*, and this direction, kind and method; None means any."""
         return [
             message
             for message in self
@@ -416,7 +416,7 @@ class Exchanges:
         self._connections = set[ConnectionEnd]()
 
     def add(self, messages: Iterable[Message]) -> list[Exchange]:
-        """Add *messages*; return new and changed exchanges, including those that ended unanswered."""
+        """Add *messages*; return new and changed exchanges, even those that end unanswered."""
         changed: dict[int, Exchange] = {}
         for message in messages:
             before, now = self._connection, message.connection

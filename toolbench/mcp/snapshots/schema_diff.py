@@ -1,4 +1,4 @@
-"""Compare two JSON Schemas, and tell what each difference means to those who send or read the values.
+"""Compare two JSON Schemas, and tell what each difference means to senders and readers.
 
 The comparison walks through the parts that both schemas have: properties, items, values of maps,
 and alternatives of unions, which are paired by type or tag. On other differences it tries values
@@ -98,8 +98,7 @@ _OF_TYPES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     ([], ("array",)),
 )
 # The most quoted characters of a value that proves a change, of a string, and of a string before
-# the
-# first difference
+# the first difference
 _MAX_VALUE, _MAX_TEXT, _LEAD = 120, 80, 20
 # The most values that a sentence names
 _MAX_VALUES = 5
@@ -182,7 +181,7 @@ class _Pair:
     def inside(
         self, old: Node, new: Node, step: str, name: str, put: Callable[[Any], Any]
     ) -> "_Pair":
-        """Return a pair of two parts; *put* creates a value of this pair from a value of the parts."""
+        """Return a pair of two parts; *put* creates a value of this pair from one of the parts."""
         dot = ""
         if self.place and not name.startswith("["):
             dot = "."
@@ -294,7 +293,7 @@ class _Comparison:
         values: list[Any],
         otherwise: str = "",
     ) -> None:
-        """Note a breaking difference if one of *values* shows it, or else if *otherwise* is given."""
+        """Note a breaking difference if one of *values* shows it or *otherwise* is given."""
         source = self._from(self._before, self._after)
         target = self._from(self._after, self._before)
         for value in values[:_MOST_PROOFS]:

@@ -1,1 +1,1 @@
-"""The modules that need the MCP SDK: import them only when a server is needed."""
+"""Modules that need the MCP SDK; import them only when a server is needed."""

@@ -1,4 +1,4 @@
-"""Authorize requests to an HTTP server: by a bearer token, OAuth in the browser, or credentials."""
+"""Authorize requests to an HTTP server by a bearer token, OAuth in the browser, or credentials."""
 
 import socket
 import warnings
@@ -32,34 +32,33 @@ from toolbench.threads import daemon_thread
 
 # Seconds that the user has to authorize
 _PATIENCE = 300.0
-# In which the last page is sent
+# Seconds in which the last page is sent
 _LAST_SECONDS = 0.1
 _KEY_SETTINGS = ("private_key", "private_key_file")
 
 
 class BrowserOAuth(OAuth):
-    """FastMCP's OAuth, which opens the authorization page only once, in the browser.
+    """FastMCP's OAuth, except that it requests the login page only once, in the browser.
 
-    FastMCP itself requests the page once before, as a check. Servers count this request as
-    another authorization. While the user authorizes, the time limits of all calls that need
-    the token are paused.
+    FastMCP itself first requests the page as a check, which servers count as another login. While
+    the user logs in, the time limits of all calls that need the token are paused.
     """
 
     inbox: Inbox | None = None
     patience = _PATIENCE
-    """The seconds that the user has to authorize."""
+    """The seconds that the user has to log in."""
     begins_login = True
-    """Whether the user is asked to authorize if the kept tokens do not suffice."""
+    """Whether the user is asked to log in if the stored tokens are not sufficient."""
 
     def __init__(self, url: str, **settings: Any) -> None:
-        """Authorize at *url*, with the *settings* of FastMCP's `OAuth`."""
+        """Prepare to authorize at *url*, with the *settings* of FastMCP's `OAuth`."""
         super().__init__(url, **settings)
         self._calls = WaitingCalls()
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Authorize *request*; the SDK lets the other requests wait for the same token."""
+        """Authorize *request*; the SDK makes other requests wait for the same token."""
         async with (
             self._calls.including(current_call()),
             aclosing(super().async_auth_flow(request)) as flow,
@@ -76,18 +75,18 @@ class BrowserOAuth(OAuth):
         """Show *authorization_url* to the user, and open it in the browser.
 
         Raises:
-            ServerError: If no login is begun here.
+            ServerError: If logins must not be started.
         """
         if not self.begins_login:
             msg = "the kept token is not taken any more, and no login is begun here"
             raise ServerError(msg)
         if self.inbox is not None:
             self.inbox.ask_to_authorize(authorization_url)
-        # not here: a command in BROWSER may wait until the browser is closed
+        # In a thread, because a command in BROWSER may wait until the browser is closed
         daemon_thread(_open_browser, authorization_url, name="toolbench-browser").start()
 
     async def callback_handler(self) -> AuthorizationCodeResult:
-        """Wait until the user has authorized, and return the server's answer."""
+        """Wait until the user has logged in, and return the server's answer."""
         async with self._calls.waiting_for_person():
             try:
                 return await self._answer_of_browser()
@@ -96,10 +95,10 @@ class BrowserOAuth(OAuth):
                     self.inbox.ask_to_authorize("")
 
     async def _answer_of_browser(self) -> AuthorizationCodeResult:
-        """As FastMCP's `callback_handler`, but with limits for connections.
+        """Do the same as FastMCP's `callback_handler`, but with limits for connections.
 
         Raises:
-            ServerError: If nobody authorizes in time, or the port is taken.
+            ServerError: If the user does not log in in time, or the port is taken.
         """
         answer, has_come = OAuthCallbackResult(), anyio.Event()
         server = create_oauth_callback_server(
@@ -133,13 +132,13 @@ async def _serve(server: Server, port: int) -> None:
     try:
         await server.serve()
     except SystemExit:
-        # uvicorn ends the process if it cannot listen
+        # uvicorn would end the process if it cannot listen
         msg = f"the port {port} for the answer of the browser is taken"
         raise ServerError(msg) from None
 
 
 def _open_browser(page: str) -> None:
-    # The user has the link, whatever the browser does
+    # If the browser does not open, the user still has the link
     with suppress(Exception):
         webbrowser.open(page)
 
@@ -148,20 +147,20 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     """Return the object that authorizes requests to the server of *entry*; None without `auth`.
 
     `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping with settings.
-    The tokens of OAuth are hidden in all that the session of *inbox* shows. The settings:
+    OAuth tokens are hidden in everything that the session of *inbox* shows. The settings are:
 
-    - With a user: the settings of FastMCP's `OAuth`, such as `client_metadata_url`, `scopes`,
-      or the `client_id` and `client_secret` of a registered client.
-    - Without a user: `client_id`, `issuer`, `client_secret` and the `grant_type`
+    - For a login by the user: the settings of FastMCP's `OAuth`, such as `client_metadata_url`,
+      `scopes`, or the `client_id` and `client_secret` of a registered client.
+    - Without a login: `client_id`, `issuer`, `client_secret` and the `grant_type`
       `client_credentials`; or `client_id`, `issuer` and `private_key` or `private_key_file`.
 
     Raises:
-        ServerError: If the settings cannot be used.
+        ServerError: If the settings are invalid.
     """
     auth = entry.auth
     if auth is None or isinstance(auth, httpx2.Auth):
         if isinstance(auth, OAuth):
-            # As FastMCP's own transport does
+            # FastMCP's own transport does the same
             auth._bind(entry.url)
         return auth
     if isinstance(auth, Mapping):
@@ -178,7 +177,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     if any(key in settings for key in _KEY_SETTINGS):
         make = _signed
     try:
-        # The user may choose to keep tokens in memory
+        # The user may have chosen to keep tokens in memory
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             provider = make(entry, settings)
@@ -192,13 +191,13 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
 
 def _browser(entry: ServerEntry, settings: dict[str, Any]) -> OAuth:
     if settings.get("client_secret"):
-        # most servers with client secrets expect this; `additional_client_metadata` can change it
+        # Most servers with client secrets expect this; `additional_client_metadata` can change it
         metadata = {"token_endpoint_auth_method": "client_secret_basic"}
         metadata |= settings.get("additional_client_metadata") or {}
         settings["additional_client_metadata"] = metadata
     if "callback_port" not in settings:
         port = registered_port(vault.items(entry.url))
-        # The server knows the client at this port only
+        # The client is registered at the server with this port only
         if port and not _is_free(port):
             vault.forget_clients(entry.url)
             port = None
@@ -236,7 +235,7 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
 
 
 def _issued(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return *settings* if they have an issuer.
+    """Return *settings* after checking that they have an issuer.
 
     Without an issuer, the MCP server would decide who gets the credentials.
 
@@ -253,7 +252,7 @@ def _issued(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _hider(inbox: Inbox | None) -> Callable[[Iterable[str]], object]:
-    """Return a function that hides secrets in all that the session keeps and shows."""
+    """Return a function that hides secrets in everything that the session keeps and shows."""
 
     def hide(secrets: Iterable[str]) -> None:
         if inbox is not None and (new := frozenset(secrets)):
@@ -274,7 +273,7 @@ def _is_free(port: int) -> bool:
 
 
 def _missing(error: Exception) -> str:
-    """Return the message of Python or pydantic about wrong settings, without names of classes."""
+    """Return the message about invalid settings from Python or pydantic, without class names."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

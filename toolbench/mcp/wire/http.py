@@ -1,4 +1,4 @@
-"""The transports to a server with a URL: streamable HTTP, and the older one over SSE."""
+"""The transports to servers with a URL: streamable HTTP, and the older SSE."""
 
 import logging
 import os
@@ -30,7 +30,7 @@ from toolbench.mcp.wire.messages import mended, message_in, written
 from toolbench.network import MOST_BYTES, limit_answer
 from toolbench.redaction.redactor import Redactor
 
-# Characters kept of a body that is not a message
+# The most characters that are kept of a body that is not a message
 _KEPT_BODY = 500
 _PLAIN_TEXT = (
     "Its Content-Type is text/plain, and an MCP endpoint answers with application/json or "
@@ -39,7 +39,7 @@ _PLAIN_TEXT = (
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # The SDK logs a traceback of each unreadable answer, and gives it to the call as an error too
+    # The SDK logs a traceback for each unreadable answer, although the call also gets the error
     return not str(record.msg).startswith("Error parsing ")
 
 
@@ -48,7 +48,7 @@ logging.getLogger("mcp.client.streamable_http").addFilter(_is_news)
 
 @dataclass
 class HttpTransport(ClientTransport):
-    """A transport over streamable HTTP, for one session with the server of a configuration entry."""
+    """A transport over streamable HTTP for one session with the server of *entry*."""
 
     entry: ServerEntry
     inbox: Inbox
@@ -73,11 +73,11 @@ class HttpTransport(ClientTransport):
 
 
 def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.AsyncClient:
-    """Return an HTTP client with the headers and auth of *entry*; *inbox* gets the HTTP failures.
+    """Return an HTTP client with the headers and auth of *entry*; *inbox* receives HTTP failures.
 
-    Reading has no time limit in this client, because each call has a time limit.
+    The client has no time limit for reading, because each call has its own.
     """
-    # strings, because comparing URL objects parses them again
+    # Strings, because comparing URL objects parses them again
     endpoints = {str(httpx2.URL(entry.url))}
 
     async def look(response: httpx2.Response) -> None:
@@ -106,7 +106,7 @@ def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.Asy
 
 
 class _Answer(httpx2.AsyncByteStream):
-    """The body of an answer. If it is too long, that is an error of this answer only."""
+    """The body of an answer; if it is too long, only this answer is an error."""
 
     def __init__(self, received: Any) -> None:
         self._received = received
@@ -116,7 +116,7 @@ class _Answer(httpx2.AsyncByteStream):
             async for piece in self._received:
                 yield piece
         except BodyError as error:
-            # The SDK ends one call at a StreamError, and the connection at any other error
+            # A StreamError ends only the call in the SDK, but any other error ends the connection
             raise httpx2.StreamError(str(error)) from error
 
     async def aclose(self) -> None:
@@ -124,9 +124,9 @@ class _Answer(httpx2.AsyncByteStream):
 
 
 class _Notifications(httpx2.AsyncByteStream):
-    """A stream of notifications, which ends without an error.
+    """A stream of notifications that ends without an error.
 
-    The SDK opens the stream again at its end, but not after two errors.
+    The SDK opens the stream again after its end, but not after two errors.
     """
 
     def __init__(self, received: Any) -> None:
@@ -142,11 +142,11 @@ class _Notifications(httpx2.AsyncByteStream):
 
 
 def certificates() -> ssl.SSLContext:
-    """Return the context for TLS that httpx2 makes by itself, with the authorities that it trusts.
+    """Return the TLS context that httpx2 creates by default, with the authorities that it trusts.
 
-    All clients share one context: reading the authorities takes half of the time of connecting. It
-    is made anew if `SSL_CERT_FILE` or `SSL_CERT_DIR` changes, or the file that `SSL_CERT_FILE` or
-    OpenSSL names.
+    All clients share one context, because reading the authorities takes half the time of
+    connecting. A new context is created if `SSL_CERT_FILE` or `SSL_CERT_DIR` changes, or the file
+    with the certificates.
     """
     file = os.environ.get("SSL_CERT_FILE")
     try:
@@ -165,7 +165,7 @@ def _certificates_of(*_place_and_age: object) -> ssl.SSLContext:
 async def failure_in(response: httpx2.Response, redactor: Redactor) -> HttpFailure | None:
     """Return the failure in *response*; None if there is none.
 
-    A failure is an error status, or a body of HTML or plain text in place of a message.
+    A failure is an error status, or a body of HTML or plain text instead of a message.
     """
     if response.status_code < 400 and media_type(response) not in (
         "text/html",
@@ -213,16 +213,16 @@ def media_type(response: httpx2.Response) -> str:
 
 # --- the older transport -----------------------------------------------------------------
 
-# Messages of a stream that are not read yet
+# The most messages of a stream that wait to be read
 _WAITING = 100
 
 
 @dataclass
 class SseTransport(ClientTransport):
-    """The older transport, over SSE: a stream of events, and a POST for each message.
+    """The older transport over SSE, with a stream of events, and a POST for each message.
 
-    The SDK's own transport over SSE ends when the server refuses a message. This one goes on. Its
-    messages are repaired as those of a process are: see `messages.mended`.
+    Unlike the SDK's own SSE transport, this one does not end when the server refuses a message.
+    Broken messages are repaired, as with processes; see `messages.mended`.
     """
 
     entry: ServerEntry
@@ -263,7 +263,7 @@ class SseTransport(ClientTransport):
         response.raise_for_status()
 
     def _endpoint(self, event: Any) -> str:
-        """Return the URL for messages, which the first event of the stream names."""
+        """Return the URL for sending messages, which the first event of the stream names."""
         if event is None or event.event != "endpoint":
             msg = "the server's stream does not begin with the URL for messages"
             raise ServerError(msg)
@@ -272,7 +272,7 @@ class SseTransport(ClientTransport):
             is_same = urlsplit(url)[:2] == urlsplit(self.entry.url)[:2]
         except ValueError:
             is_same = False
-        # It would get the headers and tokens of this server
+        # Another origin would get the headers and tokens of this server
         if not is_same:
             msg = "the server wants its messages sent to another server, which was not done"
             raise ServerError(msg)
@@ -291,7 +291,7 @@ class SseTransport(ClientTransport):
         try:
             await sender.send(SessionMessage(message_in(data)))
         except ValueError:
-            # An answer that is refused as it is would leave its call without an answer
+            # If an answer were refused, its call would wait without an answer
             try:
                 for message in mended(data.encode()):
                     await sender.send(SessionMessage(message))
@@ -307,7 +307,7 @@ async def _first(stream: AsyncIterator[Any]) -> Any:
 
 @dataclass
 class _Posts:
-    """Sends messages. If the server refuses a request, an error takes the place of its answer."""
+    """Sends messages; if the server refuses a request, an error replaces the answer."""
 
     client: httpx2.AsyncClient
     url: str
@@ -327,7 +327,7 @@ class _Posts:
     async def send(self, item: SessionMessage, /) -> None:
         """Send one message."""
         if getattr(item.message, "method", "") == "notifications/cancelled":
-            # a server that does not answer must not delay the end of the call
+            # A server that does not answer must not delay the end of the call
             self.tasks.start_soon(self._post, item)
         else:
             await self._post(item)
@@ -356,7 +356,7 @@ class _Posts:
                 await self.sender.send(SessionMessage(answer))
 
     async def _refusal(self, response: httpx2.Response) -> str:
-        """Return the reason why the server refused a message; empty if the server accepted it.
+        """Return why the server refused a message; empty if the server accepted it.
 
         The message was accepted if the status is below 300 and the body is not HTML.
         """

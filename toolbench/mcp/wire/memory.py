@@ -15,10 +15,10 @@ from mcp.shared.message import SessionMessage
 
 
 class ServerEnd:
-    """The server's end of one connection; to receive the client's messages, iterate over it."""
+    """The server's end of one connection; iterate over it to receive the client's messages."""
 
     def __init__(self, from_client: Any, to_client: Any, hang_up: Callable[[], None]) -> None:
-        """Read from one stream and write to the other; *hang_up* ends the connection."""
+        """Create an end that reads one stream and writes to another; *hang_up* disconnects."""
         self._from_client = from_client
         self._to_client = to_client
         self._hang_up = hang_up
@@ -37,7 +37,7 @@ class ServerEnd:
 
     def send_soon(self, message: Mapping[str, Any]) -> None:
         """Send *message*; any thread may call this."""
-        # The loop ended meanwhile
+        # The loop may have ended meanwhile
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.send, dict(message))
 
@@ -50,10 +50,10 @@ class ServerEnd:
 
 @dataclass
 class MemoryTransport(ClientTransport):
-    """A transport to a server that is a coroutine function, for one session."""
+    """A transport for one session with a server that is a coroutine function."""
 
     serve: Callable[[ServerEnd], Coroutine[Any, Any, None]]
-    """The server: it answers one client, and is cancelled when the client leaves."""
+    """The server, which answers one client and is cancelled when the client disconnects."""
     ended: bool = False
     """Whether the server closed the connection."""
 

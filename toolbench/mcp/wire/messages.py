@@ -1,4 +1,4 @@
-"""A message and its text: read, written, and repaired where a server's text is almost a message."""
+"""Read and write messages, and repair a server's lines that are almost valid messages."""
 
 import json
 import re
@@ -14,17 +14,17 @@ from toolbench.values import clip, whole_characters
 
 _KINDS = {type(None): "null", str: "a string", list: "a list", bool: "true or false"}
 QUOTED = 300
-"""Letters that are quoted of what is not a message."""
-# JSON-RPC: any error inside of the server
+"""The maximum number of characters quoted from a line that is not a message."""
+# The JSON-RPC code for any error inside the server
 _INTERNAL = -32603
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
 
 def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
-    """Return the message in *text*, the same as the SDK's reader returns, in a quarter of the time.
+    """Return the message in *text*, in a quarter of the time that the SDK's parser takes.
 
-    The SDK's reader makes the values in the text once for each kind of message that it tries. Here
-    they are made once.
+    The SDK's parser creates the values again for each kind of message that it tries, but this
+    function only once. The result is the same.
 
     Raises:
         ValidationError: If *text* is not a message.
@@ -33,25 +33,26 @@ def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
     try:
         value = from_json(text)
     except ValueError:
-        # Not JSON: the SDK's reader says why
+        # If *text* is not JSON, the SDK's parser says why
         return adapter.validate_json(text, by_name=False)
     return adapter.validate_python(value, by_name=False)
 
 
 @dataclass
 class WrittenMessage(SessionMessage):
-    """A message of the SDK, and its text as received or as sent."""
+    """An SDK message with its text as received or sent."""
 
     text: str = ""
     is_exact: bool = True
-    """Whether the text is exactly the message; False if a broken line was repaired."""
+    """Whether the text is the exact message; False if a broken line was repaired."""
 
 
 def written(item: SessionMessage) -> WrittenMessage:
-    """Return *item*, a message of the SDK, together with its JSON text.
+    """Return *item*, an SDK message, together with its JSON text.
 
     Raises:
-        PydanticSerializationError: If the message is not valid JSON, for example if it has a lone surrogate.
+        PydanticSerializationError: If the message cannot be written as JSON, for example because it
+            has a lone surrogate.
     """
     if isinstance(item, WrittenMessage):
         return item
@@ -64,16 +65,16 @@ class NoiseError(ValueError):
 
 
 def mended(line: bytes) -> list[mcp_types.JSONRPCMessage]:
-    """Repair a *line* that a strict reader refused, and return its messages.
+    """Repair a *line* that a strict parser refused, and return its messages.
 
-    Bytes that are not UTF-8 and lone surrogates become U+FFFD, and a byte order mark is left out.
-    A batch becomes its messages. An answer whose result is not an object becomes an error. An
-    error without a code gets a code, and an error without a message gets a message.
+    Bytes that are not UTF-8 and lone surrogates become U+FFFD, and a byte order mark is removed.
+    A batch is split into its messages. An answer whose result is not an object becomes an error.
+    An error without a code gets a code, and an error without a message gets a message.
 
     Raises:
         ValueError: If the line is not a JSON-RPC message.
     """
-    # Written as JSON again, a value that is deep would be refused again
+    # Not through JSON again, because a deeply nested value would be refused again
     read = mcp_types.jsonrpc_message_adapter.validate_python
     return [read(message, by_name=False) for message in _repaired(line)]
 
@@ -89,7 +90,7 @@ def _repaired(line: bytes) -> Iterator[dict[str, Any]]:
     except json.JSONDecodeError as error:
         raise NoiseError(str(error)) from None
     except ValueError:
-        # Python's limit on the digits of an integer
+        # Python limits the digits of an integer
         yield failure_of(line, "not readable: a number in it has too many digits")
         return
     for message in whole if isinstance(whole, list) else [whole]:
@@ -112,7 +113,7 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
 def _whole_error(error: Any) -> dict[str, Any]:
     """Return *error* with a number as its code and a string as its message.
 
-    The SDK refuses any other error; then the caller would wait for ever.
+    The SDK refuses any other error, and the caller would then wait forever.
     """
     if isinstance(error, dict):
         parts = error
@@ -130,12 +131,12 @@ def _whole_error(error: Any) -> dict[str, Any]:
 
 
 def failure_of(line: bytes, reason: str) -> dict[str, Any]:
-    """Return an error to use in place of the unreadable answer in *line*.
+    """Return an error that replaces the unreadable answer in *line*.
 
-    A search in *line* finds the id of the answer.
+    The id of the answer is found by searching *line*.
 
     Raises:
-        NoiseError: If *line* has no id.
+        NoiseError: If *line* contains no id.
     """
     match = _ID.search(line)
     if match is None:

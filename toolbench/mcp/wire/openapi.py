@@ -1,4 +1,4 @@
-"""Make an MCP server in this process from the OpenAPI document of an HTTP service."""
+"""Create an MCP server in this process from the OpenAPI document of an HTTP service."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -17,24 +17,23 @@ from mcp import ClientSession
 from toolbench.errors import MissingExtraError, ServerError
 from toolbench.network import limit_async_answer
 
-# It contains FastMCP's server half
+# The extra that contains FastMCP's server half
 _EXTRA = "demo"
 _LIMITED: Any = {"response": [limit_async_answer]}
 
 
 @dataclass
 class OpenApiTransport(ClientTransport):
-    """A transport that makes a server from an OpenAPI document, for one session."""
+    """A transport that creates a server from an OpenAPI document, for one session."""
 
     settings: Mapping[str, Any]
-    """The settings: `openapi` (the document, its path or URL), `base_url` and `headers` of the
-    service."""
+    """The service's `openapi` (the document, its path or URL), `base_url` and `headers`."""
     base: Path
-    """The folder in which a relative path of the document begins."""
+    """The folder for a relative path of the document."""
 
     @asynccontextmanager
     async def connect_session(self, **settings: Any) -> AsyncIterator[ClientSession]:
-        """Read the document; yield a session with a server that has a tool for each operation in it."""
+        """Read the document, and yield a session with a server that has its operations as tools."""
         try:
             from fastmcp import FastMCP  # noqa: PLC0415 - the server half, an extra
         except ImportError as error:

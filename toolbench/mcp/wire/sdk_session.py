@@ -1,4 +1,4 @@
-"""The session of the SDK: its messages go through the tap, and each answer stays as it was sent."""
+"""The SDK's session, with all messages reported to the inbox, and answers left unchanged."""
 
 import asyncio
 import logging
@@ -28,17 +28,17 @@ from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.sampling import answer_schema, message_of
 from toolbench.mcp.wire.tap import TappedReader, TappedWriter
 
-# Seconds without an answer before a nudge
+# Seconds without an answer after which `_nudge` sends a notification
 _SILENCE = 2.5
-# Seconds until a request is sent again that the server wants again
+# Seconds until a request is sent again if the server wants that
 _POLL = 0.05
-# Their warnings are in the traffic and the error
+# The warnings of these loggers are in the traffic and the error already
 for _sdk in ("mcp", "client"):
     logging.getLogger(_sdk).addHandler(logging.NullHandler())
 
 
 class _Dispatcher(JSONRPCDispatcher[Any]):
-    """The dispatcher of one connection; its ids are those of the inbox, which has all connections."""
+    """The dispatcher of one connection, whose request ids are unique over all connections."""
 
     def __init__(self, read_stream: Any, write_stream: Any, inbox: Inbox) -> None:
         super().__init__(TappedReader(read_stream, inbox), TappedWriter(write_stream, inbox))
@@ -49,7 +49,7 @@ class _Dispatcher(JSONRPCDispatcher[Any]):
 
 
 class SdkSession(ClientSession):
-    """A session of the SDK that reports each message to the inbox and returns unchecked answers."""
+    """An SDK session that reports each message to the inbox, and returns answers unchecked."""
 
     def __init__(
         self,
@@ -63,16 +63,16 @@ class SdkSession(ClientSession):
         is_process: bool = False,
         **settings: Any,
     ) -> None:
-        """Make the session over two streams.
+        """Create a session over two streams.
 
         Args:
-            read_stream: Messages from the server.
-            write_stream: Takes messages to the server.
-            inbox: Takes all messages and questions.
-            probe_seconds: Time limit for the first request, which tries the newer protocol.
-            roots: File URLs for the server; if the list is empty, the client declares no roots.
+            read_stream: The stream of messages from the server.
+            write_stream: The stream of messages to the server.
+            inbox: Receives all messages and questions.
+            probe_seconds: The time limit for the first request, which tries the newer protocol.
+            roots: The file URLs for the server; if the list is empty, the client declares no roots.
             extensions_of_modern: Extensions to declare to servers of the newer protocol.
-            is_process: Whether the server is a process, which may hang without ending.
+            is_process: Whether the server is a process, which may hang.
             **settings: Arguments of the SDK's session.
         """
         self.inbox = inbox
@@ -81,7 +81,7 @@ class SdkSession(ClientSession):
         self._extensions_of_modern = extensions_of_modern
         self.is_process = is_process
         self.header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
-        """By the names of tools: the arguments that HTTP headers repeat, with the headers' names."""
+        """For each tool, the arguments that HTTP headers repeat, and the names of the headers."""
         self._wire = _Dispatcher(read_stream, write_stream, inbox)
         settings |= {
             "elicitation_callback": self._elicit,
@@ -98,18 +98,18 @@ class SdkSession(ClientSession):
         super().__init__(dispatcher=self._wire, **settings)
 
     def _build_capabilities(self, version: str) -> mcp_types.ClientCapabilities:
-        """Declare extensions to the newer protocol only: the older one has other tasks."""
+        """Declare extensions only in the newer protocol, because the older has other tasks."""
         capabilities = super()._build_capabilities(version)
         if version in MODERN_PROTOCOL_VERSIONS:
             ours: dict[str, Any] = {name: {} for name in self._extensions_of_modern}
-            # Those of the user have precedence
+            # Extensions of the user take precedence
             capabilities.extensions = {**ours, **(capabilities.extensions or {})}
         return capabilities
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request with *params*, which are JSON; return the result as the server sent it.
 
-        The SDK's own methods would refuse a result that is not as the protocol wants it.
+        The SDK's own methods would refuse a result that does not follow the protocol.
 
         Raises:
             MCPError: If the server answers with an error, or the connection ends.
@@ -117,14 +117,15 @@ class SdkSession(ClientSession):
         meta = dict(params.get("_meta", {}))
         stamped = {**params, "_meta": meta}
         options: CallOptions = {}
-        # Adds the version and our identity to the data, and HTTP headers to the options
+        # Adds the version and the client's identity to the parameters, and HTTP headers to the
+        # options
         self._stamp({"method": method, "params": stamped}, options)
         if self.is_modern:
             self._mark(stamped, options["headers"], method)
         return await self._wire.send_raw_request(method, stamped, options)
 
     def _mark(self, params: dict[str, Any], headers: dict[str, str], method: str) -> None:
-        """Add what the newer protocol wants with a request, and the SDK does not know."""
+        """Add what the newer protocol requires in a request, but the SDK does not send."""
         if self.inbox.log_level is not None:
             params["_meta"][mcp_types.LOG_LEVEL_META_KEY] = self.inbox.log_level
         if isinstance(task := params.get("taskId"), str):
@@ -134,9 +135,9 @@ class SdkSession(ClientSession):
             headers.update(mcp_param_headers(paths, params["arguments"]))
 
     async def answers_to(self, result: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Ask the questions in *result* one after the other; return what to send with their answers.
+        """Ask the questions in *result* in turn; return the parameters to send with the answers.
 
-        Return None if *result* asks nothing: if it is a final result, or not a valid question.
+        Return None if *result* is a final result, or its questions are invalid.
 
         Raises:
             MCPError: If a question must not be asked.
@@ -156,7 +157,7 @@ class SdkSession(ClientSession):
             return answers
         responses = answers["inputResponses"] = {}
         for key, question in asked.input_requests.items():
-            # Our callbacks read only the parameters of a question
+            # The callbacks read only the parameters of a question
             context = ClientRequestContext(session=self, request_id=key, meta=None)
             response = await self.dispatch_input_request(context, question)
             if isinstance(response, mcp_types.ErrorData):
@@ -166,11 +167,11 @@ class SdkSession(ClientSession):
 
     @property
     def is_modern(self) -> bool:
-        """Whether both sides speak the newer protocol, which has no handshake."""
+        """Whether both sides use the newer protocol, which has no handshake."""
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def send_discover(self, version: str) -> dict[str, Any]:
-        """Try the newer protocol; stop early, so that there is time for the older protocol."""
+        """Try the newer protocol, but give up early to leave time for the older protocol."""
         nudge = None
         if self.is_process:
             nudge = asyncio.ensure_future(self._nudge())
@@ -189,8 +190,8 @@ class SdkSession(ClientSession):
     async def _nudge(self) -> None:
         """Send a harmless notification to a process that has not answered for a while.
 
-        A server of an early Python SDK fails at the probe, but ends only when it reads one more
-        line. A slow server ignores the notification, and its answer still counts.
+        A server with an early Python SDK fails at the first request, but exits only when it reads
+        one more line. A slow server ignores the notification, and its answer is still used.
         """
         await anyio.sleep(_SILENCE)
         await self._wire.notify("notifications/cancelled", {"requestId": "none"})
@@ -236,7 +237,7 @@ class SdkSession(ClientSession):
 
 
 def _too_large(schema: Any) -> mcp_types.ErrorData | None:
-    """Return the error for a question with *schema* if it is too large; nobody is asked then."""
+    """Return an error if *schema* is too large for a question, which is then not asked."""
     try:
         check_extent(schema)
     except SchemaError as error:
@@ -246,12 +247,12 @@ def _too_large(schema: Any) -> mcp_types.ErrorData | None:
 
 
 def header_problem(schema: dict[str, Any]) -> str | None:
-    """Return the reason why `x-mcp-header` annotations in *schema* are invalid; None if valid."""
+    """Return why `x-mcp-header` annotations in *schema* are invalid; None if they are valid."""
     return find_invalid_x_mcp_header(schema)
 
 
 def header_map(schema: dict[str, Any]) -> Mapping[tuple[str, ...], str]:
-    """Return the paths of the arguments in *schema* that HTTP headers repeat, with the headers' names."""
+    """Return the paths of the arguments that HTTP headers repeat, with the headers' names."""
     if "x-mcp-header" not in repr(schema):
         return {}
     return x_mcp_header_map(schema)

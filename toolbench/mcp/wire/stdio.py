@@ -36,20 +36,20 @@ from toolbench.processes.guard import process_guard
 
 # Bytes
 _CHUNK = 1 << 18
-# Bytes: longer than any secret, so that the secrets can be hidden
+# Bytes of a line that are kept: more than any secret has, so that secrets can be hidden
 _START = 100_000
 
 
 @dataclass
 class Lines:
-    """Takes chunks of bytes and returns whole lines, in linear time."""
+    """Splits chunks of bytes into complete lines, in linear time."""
 
     pending: list[bytes] = field(default_factory=list)
     size: int = 0
-    """Bytes of the line that is not complete yet."""
+    """The number of bytes of the incomplete line."""
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Add *chunk*; return the lines that are now complete."""
+        """Add *chunk*, and return the lines that it completes."""
         *ended, rest = chunk.split(b"\n")
         if ended:
             self.size += len(ended[0])
@@ -66,12 +66,12 @@ class Lines:
 
     @property
     def start(self) -> str:
-        """The beginning of the line that is not complete yet."""
+        """The beginning of the incomplete line."""
         return b"".join(self.pending)[:_START].decode("utf-8", "replace")
 
 
 def _refused(line: bytes, size: int) -> bytes:
-    """Return the error in place of a message of *size* bytes, of which *line* is a part."""
+    """Return the error that replaces a message of *size* bytes, of which *line* is a part."""
     reason = f"too long: it has {size:,} bytes, and more than {MOST_BYTES:,} are not read"
     try:
         return json.dumps(failure_of(line[:_START], reason)).encode()
@@ -81,7 +81,7 @@ def _refused(line: bytes, size: int) -> bytes:
 
 @dataclass
 class Patience:
-    """How many seconds to wait at each step when a server is ended."""
+    """The seconds to wait after each step of ending a server."""
 
     after_eof: float = 2.0
     after_sigterm: float = 1.0
@@ -89,7 +89,7 @@ class Patience:
 
 @dataclass
 class ProcessTransport(ClientTransport):
-    """A transport that runs the process of one entry, for one session."""
+    """A transport that runs the process of *entry* for one session."""
 
     entry: ServerEntry
     inbox: Inbox
@@ -114,7 +114,7 @@ class ProcessTransport(ClientTransport):
         make = (transport_options or TransportOptions()).session_class
         with self.inbox.stderr.pipe() as stderr:
             process = await self._start(stderr)
-            # The process has its own copy: reading stops when it ends
+            # The process has its own copy, so reading stops when the process ends
             stderr.close()
             self.pid = process.pid
             try:
@@ -127,7 +127,7 @@ class ProcessTransport(ClientTransport):
                     with anyio.CancelScope(shield=True):
                         await self._stop(process)
                 finally:
-                    # Also where FastMCP cancels through the shield
+                    # Done even if FastMCP cancels through the shield
                     process_guard.discard(process.pid)
 
     async def _start(self, stderr: Any) -> Process:
@@ -147,15 +147,15 @@ class ProcessTransport(ClientTransport):
             )
         )
         try:
-            # A start that is cancelled itself waits for the process in two places: one of them finds
-            # nothing, and asyncio warns of an "Unknown child process"
+            # Without a shield, a cancelled start would wait for the process twice, and asyncio
+            # would warn about an "Unknown child process"
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
             await self._stop(await starting)
             raise
 
     async def read(self, process: Process) -> list[WrittenMessage]:
-        """Return the next messages of the process; an empty list if no more can come."""
+        """Return the next messages from the process; an empty list if there will be no more."""
         stdout: Any = process.stdout
         with suppress(OSError):
             while chunk := await stdout.read(_CHUNK):
@@ -177,14 +177,14 @@ class ProcessTransport(ClientTransport):
         """Write *text* as a line to the process.
 
         Raises:
-            BrokenResourceError: If the stdin of the process is closed; then reading stops too.
+            BrokenResourceError: If the stdin of the process is closed.
         """
         stdin: Any = process.stdin
         try:
             stdin.write(text.encode() + b"\n")
             await stdin.drain()
         except OSError as error:
-            # The reader learns why the process ended
+            # The reader finds out why the process ended
             with anyio.move_on_after(1):
                 while not self._is_read_out:
                     await anyio.sleep(0.01)
@@ -209,13 +209,13 @@ class ProcessTransport(ClientTransport):
             return []
 
     async def _stop(self, process: Process) -> None:
-        # By itself, a moment ago
+        # The process ended by itself a moment ago
         if self.ended and await _ended(process, 1.0):
             self.exit_code = process.returncode
         self._stopping = True
         stdin: Any = process.stdin
         stdin.close()
-        # A process that cannot write cannot end
+        # A process may be unable to end while it cannot write
         rest = asyncio.ensure_future(_drained(process))
         try:
             for seconds, signum in (
@@ -229,13 +229,13 @@ class ProcessTransport(ClientTransport):
         finally:
             # FastMCP may cancel earlier, even through a shield. The process's children end too
             _signal_group(process, signal.SIGKILL)
-        # When all is read, the pipe is closed
+        # The pipe is closed once everything is read
         await asyncio.wait({rest}, timeout=0.5)
         rest.cancel()
 
 
 def _read(line: bytes) -> Any:
-    """Read *line* strictly as a message; return None if *line* is not a message."""
+    """Parse *line* strictly as a message; return None if it is not a message."""
     try:
         return message_in(line)
     except ValueError:
@@ -244,7 +244,7 @@ def _read(line: bytes) -> Any:
 
 @dataclass
 class _Way:
-    """The pipe to or from the process, with the stream methods that the SDK's session needs."""
+    """A pipe to or from the process, with the stream methods that the SDK's session needs."""
 
     transport: ProcessTransport
     process: Process
@@ -307,11 +307,11 @@ async def _ended(process: Process, seconds: float) -> bool:
 
 
 def _signal_group(process: Process, signum: int) -> None:
-    """Send a signal to the process and all its children: they are one process group."""
+    """Send a signal to the process and its children, which form a process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signum)
 
 
 def is_supported() -> bool:
-    """Tell whether this platform has process groups; if not, FastMCP's transport is used."""
+    """Tell whether this platform has process groups; otherwise FastMCP's transport is used."""
     return sys.platform != "win32"

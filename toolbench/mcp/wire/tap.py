@@ -1,4 +1,4 @@
-"""The tap: each message between the SDK and a server is reported to the inbox, with secrets hidden."""
+"""Report each message between the SDK and a server to the inbox, with secrets hidden."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Self
@@ -17,7 +17,7 @@ from toolbench.redaction.redactor import Redactor
 
 
 class _Stream:
-    """A wrapper of an SDK stream; it has the context manager and attributes of the stream."""
+    """A wrapper around an SDK stream, with the stream's context manager and attributes."""
 
     def __init__(self, inner: Any, inbox: Inbox) -> None:
         self._inner = inner
@@ -54,7 +54,7 @@ class _Stream:
 
 
 class TappedReader(_Stream):
-    """The messages from the server."""
+    """The stream of messages from the server."""
 
     def __aiter__(self) -> Self:
         return self
@@ -63,11 +63,11 @@ class TappedReader(_Stream):
         return await self._next(self._inner.__anext__)
 
     async def receive(self) -> Any:
-        """Return the next item that the SDK must get."""
+        """Return the next item for the SDK."""
         return await self._next(self._inner.receive)
 
     async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next item that the SDK must get; report the end of the stream to the inbox."""
+        """Return the next item for the SDK; report the end of the stream to the inbox."""
         while True:
             try:
                 item = await receive()
@@ -81,7 +81,7 @@ class TappedReader(_Stream):
                 return item
 
     def _take(self, item: Any) -> bool:
-        """Report *item* to the inbox; return True if the SDK must not get the item."""
+        """Report *item* to the inbox; return True if the SDK must not receive the item."""
         if isinstance(item, Exception):
             self._inbox.note_noise(str(item))
             return True
@@ -91,7 +91,7 @@ class TappedReader(_Stream):
         is_notification = isinstance(message, mcp_types.JSONRPCNotification)
         try:
             if isinstance(message, mcp_types.JSONRPCResponse) and "tools" in message.result:
-                # Before the list itself is kept
+                # Must happen before the list itself is kept
                 self._inbox.keep_secret(defaults_in(message.result["tools"]))
             self._note("received", written(item))
             return is_notification and self._inbox.take(message.method, message.params or {})
@@ -101,10 +101,10 @@ class TappedReader(_Stream):
 
 
 class TappedWriter(_Stream):
-    """The messages to the server."""
+    """The stream of messages to the server."""
 
     async def send(self, item: SessionMessage) -> None:
-        """Report *item* to the inbox, then send it."""
+        """Report *item* to the inbox, and send it."""
         item = written(item)
         self._note("sent", item)
         await self._inner.send(item)
@@ -125,7 +125,7 @@ def _kind_of(message: Any) -> tuple[Kind, str]:
 
 
 def _is_failed_call(result: Any) -> bool:
-    """Tell whether *result* is that of a failed tool call, or of a task whose call failed."""
+    """Tell whether *result* belongs to a failed tool call, or to a task whose call failed."""
     if not isinstance(result, Mapping):
         return False
     if result.get("isError") is True:
@@ -151,7 +151,7 @@ def hide(redactor: Redactor, message: Any) -> None:
 
 
 def defaults_in(tools: Any) -> Iterator[str]:
-    """Yield the secrets in the default values of *tools*, which a server lists."""
+    """Yield the secrets in the default values of *tools*, a server's list."""
     if not isinstance(tools, list):
         return
     for tool in tools:
@@ -161,7 +161,7 @@ def defaults_in(tools: Any) -> Iterator[str]:
 
 def _hidden(redactor: Redactor, message: dict[str, Any]) -> dict[str, Any]:
     hidden = redactor.value(message)
-    # a message that is too deep is hidden completely
+    # A message that is nested too deeply is hidden completely
     if isinstance(hidden, dict):
         return hidden
     return {"hidden": MARK}

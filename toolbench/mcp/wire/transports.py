@@ -1,4 +1,4 @@
-"""Make the transport for an entry of a configuration."""
+"""Create the transport for an entry of a configuration."""
 
 import importlib.util
 import sys
@@ -25,13 +25,13 @@ from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
 @dataclass
 class Tapped(ClientTransport):
-    """A transport around an inner transport, so that its sessions are of our own class."""
+    """A wrapper around a transport, so that its sessions have our own class."""
 
     inner: ClientTransport
     session_class: Callable[..., ClientSession]
 
     def __post_init__(self) -> None:
-        """Support the same protocols as the inner transport."""
+        """Support the same protocols as the wrapped transport."""
         self.legacy_only = self.inner.legacy_only
 
     @asynccontextmanager
@@ -41,7 +41,7 @@ class Tapped(ClientTransport):
         transport_options: TransportOptions | None = None,
         **session_kwargs: Any,
     ) -> AsyncIterator[ClientSession]:
-        """Connect by the inner transport, and yield the session, which `session_class` makes."""
+        """Connect with the wrapped transport, and yield a session created by `session_class`."""
         make: Any = self.session_class
         options = replace(transport_options or TransportOptions(), session_class=make)
         async with self.inner.connect_session(
@@ -50,17 +50,17 @@ class Tapped(ClientTransport):
             yield session
 
     async def close(self) -> None:
-        """Close the inner transport."""
+        """Close the wrapped transport."""
         await self.inner.close()  # type: ignore[no-untyped-call]
 
 
 def transport_of(entry: ServerEntry, inbox: Inbox) -> ClientTransport:
-    """Return the transport to the server of *entry*, whose variables must be filled in already.
+    """Return the transport to the server of *entry*, in which variables must be expanded already.
 
     Raises:
         ServerError: If *entry* names no server.
     """
-    # No way in here leads past `trust.configurations`
+    # Entries must be approved by `trust.configurations` before they get here
     if isinstance(entry, UnapprovedEntry):
         msg = f"The servers of {str(entry.file)!r} were not approved."
         raise ServerError(msg)
@@ -101,7 +101,7 @@ class _PlainProcess(ClientTransport):
 
 
 def _in_process(server: Any) -> ClientTransport:
-    """Return the own transport of the object *server*; if it has none, FastMCP's transport to it."""
+    """Return the transport that the object *server* brings, or else FastMCP's transport to it."""
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)
@@ -112,7 +112,7 @@ def _in_process(server: Any) -> ClientTransport:
 
 
 def _server_object(entry: ServerEntry) -> Any:
-    """Return the server of an entry: an object, a module's object, or a server from OpenAPI."""
+    """Return the server of *entry*: an object, an object in a module, or a server from OpenAPI."""
     server = entry.server
     if isinstance(server, Mapping) and "openapi" in server:
         return OpenApiTransport(server, entry.base)
