@@ -174,7 +174,7 @@ def _title(kind: str, text: str) -> str:
 
 
 MANY_TOKENS, TOO_MANY_TOKENS = 2_000, 20_000
-"""The tokens of a result that are many for a model, and too many."""
+"""The numbers of tokens from which a result counts as large, and as too large, for a model."""
 _READ = 128_000
 
 

@@ -19,7 +19,7 @@ PRE = (
     f"{CODE_FONT};{TEXT_COLOR};line-height:1.2;margin:0;padding:0;border:0;"
     "background:transparent;overflow:auto;tab-size:8;word-break:normal"
 )
-"""The style of a block of terminal text; add `white-space`."""
+"""The style of a block of terminal text. Callers add `white-space`."""
 
 TABLE = f"{CODE_FONT};{TEXT_COLOR};table-layout:auto;border-collapse:collapse;margin:0;border:0"
 CELL = "padding:3px 10px 3px 0;text-align:left;vertical-align:top;border:0"

@@ -15,7 +15,7 @@ from toolbench.errors import Path, Problem
 from toolbench.values import clip, json_text
 
 NOTHING: Any = object()
-"""In place of the value of a side that has none."""
+"""The value of a part on a side that does not have the part."""
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 # The most words of old and new text that are compared; more would take too long
 _MOST_WORDS = 2_000

@@ -7,7 +7,7 @@ from json import dumps
 from typing import NewType
 
 Html = NewType("Html", str)
-"""HTML that the display layer made, safe to show. Any other text must be escaped."""
+"""HTML that the display layer has made and that is safe to show. Other text must be escaped."""
 
 NO_MATHS = 'class="tex2jax_ignore mathjax_ignore"'
 """The attribute that stops MathJax, old and new, from changing the content of an element."""

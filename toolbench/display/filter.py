@@ -23,17 +23,17 @@ from toolbench.values import number_in, str_of
 from toolbench.wording import listed
 
 LANGUAGE = 'words, "a phrase", error, key:text, key=1, key>5'
-"""The language in a line."""
+"""The filter language, in one line."""
 PLACEHOLDER = f"Filter: {LANGUAGE}"
-"""What stands in an empty field."""
+"""The placeholder of an empty filter field."""
 STATE = "state"
-"""The key of rows that have a state."""
+"""The key of a row's state."""
 STATES = {
     "ok": re.compile(r"(ok|succeeded|passed)\b"),
     "error": re.compile(r"(error|failed)\b"),
     "failed": re.compile(r"(error|failed)\b"),
 }
-"""What the state of a row begins with, by the word of a filter."""
+"""For each state that a filter can name, the pattern that begins the state of matching rows."""
 # Characters of a filter, and of a term in a message
 _LONGEST, _SHOWN = 1_000, 60
 # Keys in a message
@@ -43,7 +43,7 @@ _CONDITION = re.compile(r"(.+?)(:|!=|>=|<=|=|>|<)(.*)", re.DOTALL)
 # Not `12:30`
 _KEY = re.compile(r"[^\W\d][\w.-]*")
 SIGNS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": gt, "<": lt, ">=": ge, "<=": le}
-"""The functions of signs, with the value of a row on their left."""
+"""The comparison function of each sign. Its first argument is the value of the row."""
 _FROM_RIGHT: dict[str, Callable[[Any, Any], Any]] = {"=": eq, ">": lt, "<": gt, ">=": le, "<=": ge}
 _DIGITS = frozenset("0123456789-.")
 # A duration as `wording.duration` writes it
@@ -61,13 +61,13 @@ class Term:
     """One term of a filter."""
 
     key: str
-    """The key whose value is compared; empty for a word, which is in the text of a row."""
+    """The key whose value is compared; empty for a word that the text of a row must contain."""
     sign: str
-    """`:` (holds), `=`, `!=`, `>`, `<`, `>=` or `<=`."""
+    """`:` (contains), `=`, `!=`, `>`, `<`, `>=` or `<=`."""
     value: str
-    """What it is compared with, in small letters."""
+    """The text that a row's value is compared with, in lower case."""
     order: Sequence[str] = ()
-    """The values of the key from the least to the greatest, if they are such words."""
+    """The values of the key from lowest to highest, if its values are ordered words."""
 
     @cached_property
     def limit(self) -> int | float | None:
@@ -137,7 +137,7 @@ class Filter:
         self._keys = [plain(key) for key in keys if key]
         self._orders = orders or {}
         self.terms = [self._term(*found) for found in _TERM.findall(text[:_LONGEST])]
-        """All of these must hold."""
+        """The terms, all of which must hold."""
 
     def _term(self, phrase: str, word: str) -> Term:
         condition = _CONDITION.fullmatch(word)

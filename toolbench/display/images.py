@@ -13,7 +13,7 @@ from toolbench.values import clip
 from toolbench.wording import human_size
 
 LARGEST = 5_000_000
-"""The most bytes of an image that is put into a page, and so into a saved notebook."""
+"""The maximum number of bytes of an image in a page, and so in a saved notebook."""
 
 # Characters of a URL that are not data
 _HEAD = 1_000

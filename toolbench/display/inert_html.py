@@ -17,7 +17,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape, link
 from toolbench.display.images import read_image
 
 LIMIT = 100_000
-"""The characters of text to keep, by default."""
+"""The default number of characters of text to keep."""
 
 # Characters of HTML to read at most
 _LARGEST = 500_000

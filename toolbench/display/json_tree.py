@@ -12,7 +12,7 @@ from toolbench.display.escape import NO_MATHS, Html, escape, visible
 from toolbench.values import each_once, json_default, key_text, plain
 
 LIMIT = 100_000
-"""The number of characters of keys and values to show, by default."""
+"""The default number of characters of keys and values to show."""
 
 # Characters of JSON to read at most
 _LARGEST = 2_000_000

@@ -127,7 +127,7 @@ class LiveResults:
 
 
 live_results = LiveResults()
-"""The results that pages of this process show in part."""
+"""The results that pages of this process show only in part."""
 
 
 def whole_html(html: str, key: str) -> Html:

@@ -5,7 +5,7 @@ from toolbench.display.css import TEXT_FONT
 from toolbench.display.escape import NO_MATHS, Html
 
 LIMIT = 20_000
-"""The number of characters of Markdown to show, by default."""
+"""The default number of characters of Markdown to show."""
 
 # Times the limit
 _LARGEST = 10

@@ -48,7 +48,7 @@ MODEL = "What the model reads"
 BOTH = "The user and the model read the same"
 _STRUCTURED = "Structured content, which differs from the text"
 LIMIT = 60_000
-"""The number of characters of a result to show in each card, by default."""
+"""The default number of characters of a result to show in each card."""
 
 _ERROR = "This result is an error."
 _FAILED = "padding:6px 10px;border-radius:6px;background:rgba(190,50,60,.09)"

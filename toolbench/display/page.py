@@ -144,7 +144,7 @@ def _paint(tone: Tone) -> str:
 # has it, finds cards by their attributes and adds actions: copy, save, wrap, show all.
 
 HEIGHT = "24em"
-"""The greatest height of a card's content, in CSS, until a person clicks on "show all"."""
+"""The maximum height of a card's content, in CSS, until the user clicks on "show all"."""
 
 _BOX = (
     f"flex:1 1 20em;min-width:0;box-sizing:border-box;border:{LINE};border-radius:8px;"
@@ -166,7 +166,7 @@ class Card:
     content: Html
     remark: str = ""
     tone: Tone = "neutral"
-    """The meaning of the remark, which its colour shows; its words say it too."""
+    """The meaning of the remark, which both its colour and its words express."""
 
 
 def cards_html(cards: Iterable[Card]) -> Html:

@@ -21,7 +21,7 @@ from toolbench.display.css import CELL, CODE_FONT, LINE, PRE, REMARK, TABLE, TEX
 from toolbench.display.escape import NO_MATHS, Html, escape, link, visible
 
 LIMIT = 100_000
-"""The number of characters to show of one renderable, by default."""
+"""The default number of characters to show of one renderable."""
 
 
 class Measures:
@@ -37,7 +37,7 @@ class Measures:
 
 
 measures = Measures()
-"""The room of this process; `%config Toolbench.width` sets it."""
+"""The room for output in this process, which `%config Toolbench.width` sets."""
 
 # A multiple of the limit; text with too much colour markup is left out
 _MARKUP = 1.9

@@ -31,7 +31,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.values import is_readable, plain, sentence, str_of, whole_characters
 
 MOST = 100_000_000
-"""The most bytes of a result to save from a page."""
+"""The maximum number of bytes of a result that a page can save."""
 
 # Columns of a table or panel, as in a page, and of plain text, so that its lines stay unchanged
 _WIDTH, _UNBROKEN = 100, 1_000_000_000
@@ -61,14 +61,14 @@ def saved_files(
 
     Args:
         observation: The result.
-        redactor: Hides its secrets.
-        for_model: What the model reads, not what a person sees.
-        most: The number of bytes that are not too many.
-        form: `csv`, `json` or `parquet` for a table, or a list of objects; empty for the result as
-            it is.
+        redactor: Hides the secrets of the result.
+        for_model: Whether to save what the model reads, not what the user sees.
+        most: The maximum number of bytes.
+        form: `csv`, `json` or `parquet` for a table or a list of objects; empty to save the result
+            as it is.
 
     Raises:
-        ToolbenchError: If the result is larger, or cannot be saved in this form.
+        ToolbenchError: If the result is larger than *most*, or cannot be saved in this form.
     """
     if form:
         table = whole_table(observation, redactor)

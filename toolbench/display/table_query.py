@@ -25,7 +25,7 @@ from toolbench.display.tables import (
 from toolbench.redaction.redactor import Redactor
 
 MOST_ROWS = 10_000
-"""The most rows of one answer."""
+"""The maximum number of rows in one answer."""
 # Kinds of numpy's types: integer, unsigned, float; and those that pandas sorts, which include
 # boolean, dates and times
 _NUMBERS, _SORTED = "iuf", "biufMm"

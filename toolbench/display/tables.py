@@ -27,10 +27,10 @@ from toolbench.values import str_of
 from toolbench.wording import counted
 
 ROWS = 50
-"""The number of rows of a table to show, by default."""
+"""The default number of rows of a table to show."""
 
 Mask = Callable[[list[list[str]]], list[list[str]]]
-"""Hides the secrets in strings."""
+"""A function that hides the secrets in strings."""
 _Side = Literal["left", "right"]
 COLUMNS = 20
 """The number of columns of a table to show."""

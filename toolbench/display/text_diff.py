@@ -8,7 +8,7 @@ from rich.text import Text
 CONTEXT = 2
 """The number of unchanged lines shown around a change."""
 MAX_LINES = 200
-"""The highest number of lines in a diff."""
+"""The maximum number of lines in a diff."""
 # Matching is quadratic, so the lines of a change with more lines than this are not matched
 _MAX_COMPARED = 2_000
 _STYLES = {"-": "red", "+": "green", " ": "dim"}

@@ -42,11 +42,11 @@ Kind = Literal[
     "answer",
     "connection",
 ]
-"""What a span is; an `answer` is one of a model."""
+"""The kind of a span. An `answer` is an answer of a model."""
 State = Literal["ok", "failed", "waiting", "open"]
-"""How a span went: `waiting` is time of waiting for the user, and an `open` one has not ended."""
+"""The state of a span. A `waiting` span is a wait for the user, and an `open` one has not ended."""
 RUNS, QUESTIONS, MODEL = "runs", "questions", "model"
-"""The lanes that are of no server."""
+"""The lanes that do not belong to a server."""
 TIMELINE_KEYS = (
     "lane",
     "kind",
@@ -91,16 +91,16 @@ class Span:
     """`runs`, `questions`, `model`, or `NAME sent` and `NAME received` for a server."""
     kind: Kind
     name: str
-    """The name of a tool, a method, a model, or the question in short."""
+    """The name of a tool, method or model, or a shortened question."""
     start: float
     """Seconds since the epoch."""
     end: float
-    """Equal to `start` if there is no duration; the present time if it has not ended."""
+    """Equal to `start` if the span has no duration; the current time if it has not ended."""
     state: State
     text: str = ""
     """The details in one line, without secrets; not escaped."""
     key: str = ""
-    """What a click opens: `run:12`, `message:lib:34`, `event:7`; empty: nothing."""
+    """What a click opens, such as `run:12`, `message:lib:34` or `event:7`; empty for nothing."""
     tool: str = ""
     server: str = ""
     method: str = ""
@@ -108,7 +108,7 @@ class Span:
     cost: float | None = None
     """Dollars."""
     waited: float = 0.0
-    """The seconds of a run in which it waited for the user."""
+    """The seconds that a run spent waiting for the user."""
 
     @property
     def seconds(self) -> float:
@@ -176,12 +176,12 @@ class ToolTimes:
     kind: Literal["tool", "model"]
     failed: int = 0
     waited: float = 0.0
-    """The seconds of waiting for the user; they are not part of the other times."""
+    """The seconds spent waiting for the user, which are not part of the other times."""
     tokens: int | None = None
     cost: float | None = None
     """Dollars."""
     times: list[float] = field(default_factory=list, repr=False)
-    """The milliseconds of each."""
+    """The duration of each call or answer, in milliseconds."""
 
     def add(self, span: Span) -> None:
         """Count *span*."""
@@ -465,7 +465,7 @@ _LOOKS: dict[State, tuple[Tone, str]] = {
     "waiting": ("warning", f'stroke-width="{_ROW - 3}" stroke-dasharray="3 2"'),
     "failed": ("danger", 'fill-opacity=".55" stroke-width="2"'),
 }
-"""How the spans of a state look, besides their colour; what is drawn later covers earlier ones."""
+"""The colour and style of the spans in each state. Later states are drawn over earlier ones."""
 _WORDS: dict[State, str] = {
     "ok": "ok",
     "open": "not ended",

@@ -8,7 +8,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import class_advice
 
 _KIND = type(ToolDefinition)
-"""The class of tool classes."""
+"""The metaclass of tool classes."""
 
 
 class CellViews:

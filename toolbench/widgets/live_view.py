@@ -34,7 +34,7 @@ _STYLE = Html(f"""<style>
 </style>""")
 
 _CELL_OF_PAGE = {"msg_type": "execute_request"}
-"""The header of a cell in JupyterLite, whose kernel gives no header."""
+"""The header of a cell in JupyterLite, whose kernel provides no header."""
 
 
 class LiveView(w.VBox):
@@ -141,12 +141,15 @@ class ShownViews:
     def __init__(self) -> None:
         """Start without views."""
         self.cell: str | None = None
-        """The cell that runs, by the id that the front end gave it; None if there is no such cell."""
+        """The front end's id of the running cell; None if no cell with an id is running."""
         self.announcement: CellOutput | None = None
-        """What `announced` shows in the cell that runs, until a view takes its place."""
+        """The output of `announced` in the running cell, until a view replaces it."""
         self._cells: dict[Any, set[str | None]] = {}
         self._earlier: list[tuple[str, Any]] = []
-        """What earlier runs of cells showed, with the cells. A run that fails leaves it to the next."""
+        """The views of earlier runs, with their cells.
+
+        If a run fails, the next run can resume them.
+        """
 
     def begin(self, cell: str | None) -> None:
         """Record that *cell* begins, so that views of its earlier run no longer belong to it.

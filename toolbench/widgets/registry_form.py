@@ -22,7 +22,7 @@ from toolbench.widgets.kit.parts import PANEL, SUBMIT, Parts, put, show_if
 from toolbench.widgets.live_view import LiveView
 
 Connect = Callable[[ServerEntry], Any]
-"""A function that connects an entry, and returns what a cell would show."""
+"""A function that connects an entry, and returns the object that a cell would show."""
 _REFUSED = "Nothing was connected: you declined."
 
 

@@ -212,7 +212,7 @@ class CheckPanel(RowsPanel):
     """The report of checks. A click on a row opens its check, whose new result can be accepted."""
 
     report: CheckReport
-    """The report; another one after a result was accepted."""
+    """The report. It is replaced after a result has been accepted."""
 
     def __init__(self, report: CheckReport) -> None:
         """Show *report*, with the first failure open."""

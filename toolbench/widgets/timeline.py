@@ -33,7 +33,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.widgets.panel.run_list import record_html
 
 ShowSpan = Callable[[Span], Html]
-"""A function that returns the HTML of a span that is opened; empty if it does not know the span."""
+"""A function that returns the HTML of an opened span; empty if it does not know the span."""
 
 # The number of spans in one piece
 _PIECE = 500
@@ -54,7 +54,7 @@ class SpanPiece(w.Widget):
     columns: Any = Dict().tag(sync=True)
     """The spans, by columns; see `_columns`."""
     texts: Any = List().tag(sync=True)
-    """The text of each span; empty until somebody looks for texts."""
+    """The text of each span; empty until the page needs texts."""
 
 
 class DrawnTimeline(w.VBox):
@@ -68,11 +68,11 @@ class DrawnTimeline(w.VBox):
     lanes: Any = List().tag(sync=True)
     """The names of the lanes, from top to bottom."""
     pieces: Any = List().tag(sync=True, **w.widget_serialization)
-    """The spans, each piece a `SpanPiece`, in the order in which the spans began."""
+    """The pieces with the spans, in the order in which the spans began."""
     filter = Unicode().tag(sync=True)
-    """The filter that chose the spans; empty if none did."""
+    """The filter that selected the spans; empty if there was none."""
     now = Float().tag(sync=True)
-    """The time until which the open spans go on, in seconds since the epoch."""
+    """The time up to which open spans are drawn, in seconds since the epoch."""
 
 
 def _span_html(span: Span) -> Html:
@@ -102,12 +102,12 @@ class TimelineView(LiveView):
             show: Returns the HTML of a model's answer; empty if it does not know the span.
         """
         self.timeline = timeline
-        """The timeline as it was looked at last."""
+        """The timeline as of the last update."""
         self._show, parts = show, Parts()
         self._is_shown = self._has_texts = False
         self._due = 0.0
         self.opened: OpenedSpan | None = None
-        """The span that is open; None if none is."""
+        """The open span; None if no span is open."""
         self._plain = parts.html()
         self._drawn = parts.drawn(DrawnTimeline, "timeline", self._plain)
         self._place = parts.column(kind="toolbench-span-opened")
@@ -260,7 +260,7 @@ class OpenedSpan:
                 html = show(span)
             children = [parts.html(html or _span_html(span)), parts.row(*buttons)]
         self.widget = parts.column(*children)
-        """The widget that contains all."""
+        """The widget that contains all others."""
 
     def _message_of(self, span: Span) -> OpenMessage | None:
         """Return the view of the message of *span*; None if the message is no longer kept."""

@@ -64,7 +64,7 @@ class ServerPage:
             PromptsPane: PromptsPane,
         }
         self.lists = TabSet(session, lock, kinds, when_turned=self._place)
-        """The tabs with the lists of tools, resources, prompts, and skills if there are any."""
+        """The tabs with the lists of tools, resources, prompts and, if there are any, skills."""
         self._lock = lock
         self._details: ServerView | None = None
         self._offer_skills()

@@ -22,7 +22,7 @@ from toolbench.widgets.kit.ticker import ticker
 Propose = Callable[[str, str, Mapping[str, str]], Completions]
 """A function that returns proposals for an argument.
 
-It gets the argument's name, the typed text and the values of the other arguments.
+It is called with the argument's name, the typed text, and the values of the other arguments.
 """
 
 # Seconds without a key before the server is asked

@@ -15,7 +15,7 @@ from toolbench.widgets.fields.editor import UNSET, Picker, option_of
 from toolbench.widgets.fields.text_box import TextBox, UnreadableError
 
 NOTHING = -1
-"""What the option for no value stands for; the others stand for the number of a value."""
+"""The key of the option for no value. The key of any other option is the number of a value."""
 _YES_NO = {True: "yes", False: "no"}
 
 

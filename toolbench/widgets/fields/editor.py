@@ -351,12 +351,9 @@ class Container(Editor):
     structured: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
     starts_empty: ClassVar[bool] = False
-    """Whether it needs no choice between a value and no value: without a value it is only a button."""
+    """Whether the container is only a button without a value, and so needs no presence box."""
     tag = ""
-    """The name of the property that only tells which alternative of a union is chosen.
-
-    Empty if there is none.
-    """
+    """The property that only tells which alternative of a union is chosen; empty if none does."""
 
     _texts: Any = None
 

@@ -36,9 +36,9 @@ class ChosenFile:
     name: str
     size: int
     content: bytes | None = None
-    """None until all of it has come; a file that is too large does not come."""
+    """The content; None until all of it has arrived. A file that is too large is never sent."""
     failed: str = ""
-    """Why it will not come, in a sentence of the page; empty if nothing has failed."""
+    """The page's explanation of why the file will not arrive; empty if nothing has failed."""
 
 
 class FilePicker(FileUpload):
@@ -51,7 +51,7 @@ class FilePicker(FileUpload):
     chosen = AnyTrait(None)
     """The chosen file, a `ChosenFile`."""
     most = Int(_MOST).tag(sync=True)
-    """The most bytes of a file; the page does not send a larger one."""
+    """The maximum number of bytes of a file. The page does not send a larger one."""
 
     def __init__(self, **traits: Any) -> None:
         """Make the button."""

@@ -292,7 +292,7 @@ RULES = (
     Rule(20, _typed("number"), Number),
     Rule(10, _typed("string"), _text),
 )
-"""The rules by rank; a schema that no rule accepts is edited as JSON text."""
+"""The rules by rank. A schema that matches no rule is edited as JSON text."""
 
 BY_NAME: dict[str, Factory] = {
     "checkbox": Tick,
@@ -315,4 +315,4 @@ BY_NAME: dict[str, Factory] = {
 """The editors for `json_schema_extra={"toolbench": {"widget": name}}`, by name."""
 
 registry = Registry(RULES, BY_NAME)
-"""The rules for every form that has no registry of its own."""
+"""The registry for every form that is made without another one."""

@@ -63,7 +63,10 @@ class TextBox(Editor):
     emptied: ClassVar[str] = "an empty string is sent"
     nothing: ClassVar[str] = ""
     takes_others: ClassVar[bool] = False
-    """Whether the box takes a text, number or boolean that is no value of its field, and shows it until it is edited."""
+    """Whether the box accepts a value of the wrong type.
+
+    A string, number or boolean that is not valid for the field is then shown until it is edited.
+    """
 
     def __init__(self, slot: Any) -> None:
         super().__init__(slot)

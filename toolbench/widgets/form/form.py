@@ -88,7 +88,7 @@ class SchemaForm:
         self.slot = Slot(self.frame, self.frame.view.whole, required=True, settled=True)
         self._observers: list[Observer] = []
         self.is_blank = True
-        """Whether nothing was written or typed into the form yet."""
+        """Whether nothing has been written or typed into the form yet."""
         self._widget: Any = None
         self._head: Any = None
         self._notice = ""
@@ -373,7 +373,7 @@ class SchemaForm:
         """Close every widget of the form; its value can still be read."""
         with self.frame.lock:
             self._observers.clear()
-            # Nothing is drawn any more
+            # Nothing is drawn from now on
             self._head = None
             self.slot.close()
             self.frame.close()

@@ -22,9 +22,12 @@ from toolbench.widgets.kit.parts import SUBMIT, Parts, put
 KEEP = "toolbench-keep"
 """The CSS class of the button that refuses a call. Our JavaScript module gives it the focus."""
 AGREE = "toolbench-agree"
-"""The CSS class of a button that agrees. Our JavaScript module holds it while it moves in the page."""
+"""The CSS class of a button that approves.
+
+Our JavaScript module blocks the button while it moves in the page.
+"""
 REMEMBER = "Do not ask about this tool again in this session"
-"""The label of the checkbox to remember the consent for the session."""
+"""The label of the checkbox that remembers the approval for the session."""
 _REFUSE = "Decline: the tool or server learns that you do not want to answer"
 _LEAVE = "Neither accept nor decline: the tool or server decides how to continue"
 

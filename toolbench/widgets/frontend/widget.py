@@ -44,11 +44,11 @@ class ModuleWidget(AnyWidget):
 
     _esm = (_FOLDER / "module.js").read_text(encoding="utf-8")
     css = Unicode().tag(sync=True)
-    """The style sheet, which the module puts into the page once."""
+    """The style sheet, which the module adds to the page once."""
     key = Unicode().tag(sync=True)
     """The name that frames of apps in the page use to find this kernel."""
     is_live = Bool().tag(sync=True)
-    """Whether a page has said that it runs the module."""
+    """Whether a page has reported that it runs the module."""
 
     def __init__(self) -> None:
         """Send the module, and listen to messages of apps in the page."""
@@ -89,4 +89,4 @@ class ModuleView(AnyWidget):
     code = WidgetTrait().tag(sync=True)
     """The `ModuleWidget` or `EditorCode`, which the page runs to draw the view."""
     name = Unicode().tag(sync=True)
-    """The name of the function of this code that draws the view."""
+    """The name of the function in this code that draws the view."""

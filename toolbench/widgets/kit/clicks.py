@@ -16,7 +16,7 @@ from ipywidgets import Button
 from toolbench.runs.page import later
 
 QUIET = 0.3
-"""The seconds after an edit in which more keys may be on their way, and for which a click is held."""
+"""Seconds after an edit in which more keys may still arrive, and for which a click is delayed."""
 
 
 class Keyboard:
@@ -40,7 +40,7 @@ class Keyboard:
 
 
 keyboard = Keyboard()
-"""What is typed on the pages of this process."""
+"""The record of typing on the pages of this process."""
 
 
 class HeldButton(Button):

@@ -33,7 +33,7 @@ class Line(NamedTuple):
     at: int
     """The time, in seconds since the epoch."""
     is_sent: bool
-    """Whether the first of a message and its answer went out from here."""
+    """Whether the message, to which the other side answers, was sent from here."""
     subject: str
     outcome: str
     duration: str
@@ -54,9 +54,9 @@ class Lines(w.VBox):
     label = Unicode().tag(sync=True)
     """The name of the list."""
     pieces: Any = List().tag(sync=True, **w.widget_serialization)
-    """The lines, each a `Piece`, the oldest first."""
+    """The pieces with the lines, oldest first."""
     picked = Unicode().tag(sync=True)
-    """The number of the line that is open; empty if none is."""
+    """The number of the open line; empty if no line is open."""
 
 
 class MessageLines:

@@ -272,7 +272,7 @@ PANEL = Html("""<div class="toolbench-without">This page could not load the fron
 :is(.toolbench-out, .toolbench-line, .toolbench-code > textarea) {
  font-family: var(--jp-code-font-family, monospace); white-space: pre-wrap; }
 </style>""")
-"""The styles of a panel, and a sentence for pages without the module: a part of what it shows."""
+"""The HTML, shown in each panel, with its styles and a sentence for pages without the module."""
 
 FORM = Html("""<style data-toolbench-plain>
 .tb-form .widget-box, .tb-grid { overflow: visible; }
@@ -291,4 +291,4 @@ FORM = Html("""<style data-toolbench-plain>
 .tb-form .tb-field > :is(input, textarea, select) { width: 100%; max-width: none; }
 .tb-marks::after { content: "Ctrl-click (on a Mac ⌘-click) marks several, or none"; font-size: 12px; }
 </style>""")
-"""The styles of a form, a part of what it shows."""
+"""The HTML, shown in each form, with its styles."""

@@ -31,7 +31,7 @@ _ICONS = 500_000
 _UNFOLDED = 25
 
 GroupSummary = tuple[str, Sequence[tuple[str, int]]]
-"""What a heading says of its items: a text, and pairs of a mark and the number of items with it."""
+"""The summary below a heading: a text, and pairs of a mark and the number of items with it."""
 NO_GROUPS: Mapping[str, GroupSummary] = {}
 
 
@@ -44,7 +44,7 @@ class Item:
     about: str = ""
     also: str = ""
     title: str = ""
-    """A name for people; empty if the item has only *name*."""
+    """A name to show to people; empty if the item has only *name*."""
     mark: str = ""
     """A word for the effect or state of the item, drawn as a small mark."""
     group: str = ""
@@ -116,19 +116,19 @@ class Picker(w.VBox):
     label = Unicode().tag(sync=True)
     """The name of the list."""
     items: Any = List().tag(sync=True)
-    """For each item its key, two lines, mark, group, and the number of its icon, or -1."""
+    """For each item: its key, two lines, mark, group, and the number of its icon, or -1."""
     icons: Any = List().tag(sync=True)
-    """The `data:` URLs of the icons, each once."""
+    """The distinct `data:` URLs of the icons."""
     groups: Any = Dict().tag(sync=True)
-    """What stands below a heading that folds its items: a text, and pairs of a mark and a number."""
+    """The summary of each group whose heading folds its items, by heading; see `GroupSummary`."""
     is_folded = Bool(default_value=False).tag(sync=True)
-    """Whether all items below such headings are folded at first but the picked one's."""
+    """Whether all groups except the one with the picked item are folded at first."""
     matches: Any = List().tag(sync=True)
-    """The items that are listed, as ranges: pairs of the first and the last number."""
+    """The items to list, as ranges of their numbers: pairs of first and last number."""
     picked = Unicode(None, allow_none=True).tag(sync=True)
     """The key of the picked item; None if no item is picked."""
     states = Dict().tag(sync=True)
-    """What the runs of items do, by the keys of the items: shown in place of the second line."""
+    """The states of the items' runs, by key. They are shown in place of the second lines."""
 
 
 class PickList:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from toolbench.widgets.panel.panel import ToolPanel
 
 PAUSE = 0.8
-"""The seconds after an edit of the form in which a user may type on."""
+"""The seconds to wait after an edit of the form, because the user may continue typing."""
 _TIP = "Run when the code or the form changes, if the call is valid and needs no consent"
 
 

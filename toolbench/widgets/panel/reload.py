@@ -89,7 +89,7 @@ class Staleness:
     def _outdate_result(self) -> None:
         """Mark the result as one of the earlier code, unless a run of the new tool produces it."""
         tool, report = self._panel.tool, self._panel.runs.report
-        # The run that has started the server again may go on
+        # The run that has restarted the server may still be active
         is_new = tool.is_in_development and report.is_going_on
         if report.run is None or not (is_new or report.run.tool is tool):
             report.outdate()

@@ -327,7 +327,7 @@ class RunReport:
         if self._links is not None:
             self._links.leave()
 
-    # --- what a person must know of the result ----------------------------------------
+    # --- what the user must know about the result ----------------------------------------
 
     def outdate(self) -> None:
         """Mark the displayed run, if there is one, as a run of the tool's earlier code."""

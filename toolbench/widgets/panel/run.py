@@ -32,7 +32,10 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel.result import RunReport, RunResult
 
 SWIFT = 0.01
-"""The seconds a click waits for the end of its run. If the run ends in this time, only its end is shown."""
+"""The seconds that a click waits for its run to end.
+
+If the run ends in this time, only its end is shown.
+"""
 # Fields named beside Run
 _LINKS = 5
 # The style sheet hides it while consent is asked

@@ -24,7 +24,7 @@ from toolbench.widgets.kit.parts import Parts, on_pick, put, show_if
 from toolbench.widgets.panel.comparison import value_of
 
 MAX_RUNS = 200
-"""The most runs that a list shows; a filter finds the others."""
+"""The maximum number of runs in a list. The filter finds the others."""
 # Characters of a run's arguments in a list without the module
 _ARGUMENTS = 80
 # Characters of all pictures of a list
@@ -41,13 +41,13 @@ class Runs(w.VBox):
     """
 
     rows: Any = List().tag(sync=True)
-    """The rows, the newest run first; see `_sent`."""
+    """The rows, newest run first; see `_sent`."""
     pictures: Any = List().tag(sync=True)
     """The `data:` URLs of the images in results."""
     has_tools = Bool().tag(sync=True)
     """Whether there is a column with the tool of each run."""
     picked = Unicode().tag(sync=True)
-    """The key of the run that is open; empty if none is."""
+    """The key of the open run; empty if no run is open."""
     compared: Any = List().tag(sync=True)
     """The keys of the runs that are compared, at most two."""
 

@@ -40,7 +40,7 @@ class Handle:
     code: str = ""
     """The code that defines the tool, if the tool cannot be imported."""
     block: str = ""
-    """The `with` line around the use of the tool; empty if it needs none."""
+    """The `with` line around the use of the tool; empty if none is needed."""
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
@@ -125,7 +125,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
     "pytest": as_pytest,
     **{f"{title} call": partial(as_payload, name) for title, name in titles().items()},
 }
-"""The function for each kind of text, by name; the first three kinds can be run."""
+"""The function for each kind of text, by name. The first three kinds are code that can be run."""
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:

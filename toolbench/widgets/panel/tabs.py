@@ -124,7 +124,7 @@ class PanelTabs:
                 view = self._views[title] = VIEWS[title](self._panel)
                 box.children = [view.widget]
             if title == "History":
-                # Runs of other panels are in the list as well
+                # Runs of other panels are also in the list
                 self.update_titles()
                 # At the next tick: a run may end in any thread, while it holds locks
                 follow = partial(ticker.watch, self._show_runs)

@@ -19,7 +19,7 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.live_view import CellOutput
 
 EVERY = 0.5
-"""Seconds from one drawing of arriving text to the next."""
+"""Seconds between two drawings of arriving text."""
 # Characters of arriving text that are shown
 _TAIL = 2_000
 # Characters that are searched for secrets; the end of a longer secret could be visible

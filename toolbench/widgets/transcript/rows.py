@@ -30,7 +30,7 @@ from toolbench.widgets.tool_calls import CallButton, OpenedCall
 from toolbench.wording import counted
 
 Fork = Callable[[int, int], object]
-"""A function that begins a fork. It gets the number of an event and the number of its step."""
+"""A function that starts a fork. It is called with the numbers of an event and of its step."""
 
 # The most rows that are shown; `to_html()` has all of them
 _MOST = 200
