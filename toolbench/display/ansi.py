@@ -197,7 +197,10 @@ _ANSI: tuple[Rgb, ...] = (
 
 @lru_cache(maxsize=4096)
 def style_css(style: Style) -> str:
-    """Return the CSS rules of *style*, readable on light and dark pages; empty without effect."""
+    """Return the CSS rules of *style*, readable on light and dark pages.
+
+    The result is empty if *style* has no effect.
+    """
     lines = {
         "underline": style.underline or style.underline2,
         "line-through": style.strike,

@@ -293,7 +293,7 @@ class Timeline:
         return Timeline([*earlier[-count:], span])
 
     def latest(self) -> "Timeline":
-        """Return the timeline updated with what has happened since; unchanged without a source."""
+        """Return the timeline with the latest spans; the same timeline if it has no source."""
         if self._source is None:
             return self
         return Timeline(source=self._source).of(self.filter)

@@ -175,7 +175,7 @@ class RemoteListPane(ListPane):
             self._say_trouble(notice("Not connected.", "neutral"), notice(text, "neutral"))
 
     def _say_trouble(self, note: Html, instead: Html) -> None:
-        """Show *note* above the list. Show *instead* beside the list while no item is picked."""
+        """Show *note* above the list, and *instead* as the detail while no item is picked."""
         self._has_trouble = True
         put(self._note, note)
         put(self._empty, instead)

@@ -83,7 +83,7 @@ class FilePicker(FileUpload):
                 self.chosen = ChosenFile(name, size)
                 self._upload, self._came = upload, bytearray()
             case {"file": str(upload), "begin": int(begin)}:
-                # Otherwise the piece was sent twice, or nobody waits for it any more
+                # Otherwise the piece was sent twice, or is no longer expected
                 if upload == self._upload and begin == len(self._came):
                     self._came += buffers[0]
             case _:

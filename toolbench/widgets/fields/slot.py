@@ -375,7 +375,7 @@ class Slot:
 
     @property
     def is_json_for_now(self) -> bool:
-        """Whether the value is edited as JSON text only because the field cannot hold it."""
+        """Whether the value is edited as JSON only because the field's editor cannot hold it."""
         return self._is_wider and self.parent is not None and type(self.built) is Raw
 
     def _narrow(self) -> None:

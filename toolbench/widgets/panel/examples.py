@@ -151,7 +151,7 @@ class ExamplesRow:
         self.ask(partial(self._save, name), name)
 
     def ask(self, save: Callable[[], object], *fields: Any) -> None:
-        """Show *fields* below the row, for the user to fill in; Enter and the button *Save* call *save*."""
+        """Show *fields* below the row. Enter and the button *Save* call *save*."""
         for field in fields:
             on_enter(field, save)
         parts = self._parts

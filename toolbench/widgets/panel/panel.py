@@ -159,7 +159,7 @@ class ToolPanel(LiveView):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run is active. A run that does not stop after a cancel does not count."""
+        """Whether a run is active. A run that ignores its cancellation does not count."""
         return self.runs.is_busy
 
     def show(
@@ -369,8 +369,8 @@ class ToolPanel(LiveView):
     def run_by_itself(self) -> None:
         """Run the tool with the form's values although the user did not click Run.
 
-        Do nothing if the values are not valid, or if their result is already shown. If the user
-        would have to be asked, for consent or for a secret, only show that Run is needed.
+        Do nothing if the values are not valid, or if their result is already shown. If the run
+        would need the user's consent or a secret, only show that the user must click Run.
         """
         with self.lock:
             if self.form.errors or self.runs.report.is_of(self.form.value):

@@ -189,7 +189,7 @@ class RunReport:
         return self._latest
 
     def is_of(self, arguments: dict[str, Any]) -> bool:
-        """Tell whether the displayed result is that of the present code and of *arguments*."""
+        """Tell whether the displayed result belongs to the present code and to *arguments*."""
         latest = self._latest
         if latest is None or latest.is_old:
             return False
@@ -354,7 +354,7 @@ class RunReport:
             mark(part, _EARLIER, is_marked=result.is_old)
 
     def compare(self, arguments: dict[str, Any]) -> None:
-        """Show beside the time whether *arguments*, the form's, differ from those of the run."""
+        """Show beside the time whether the form's *arguments* differ from those of the run."""
         with self._lock:
             latest = self._latest
             if latest is not None:

@@ -210,7 +210,7 @@ class PanelRuns:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run is active. A run that does not stop after a cancel does not count."""
+        """Whether a run is active. A run that ignores its cancellation does not count."""
         run = self.latest
         return run is not None and run.is_going_on
 

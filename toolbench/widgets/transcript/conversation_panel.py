@@ -204,7 +204,10 @@ class ConversationPanel(LiveView):
         self._work(job)
 
     def decide(self, act: Callable[[], object]) -> None:
-        """Call *act*, a decision on a waiting call. If no other call waits, ask the model."""
+        """Call *act*, which carries out a decision on a waiting call.
+
+        If no other waits, ask the model.
+        """
 
         def job() -> None:
             act()
