@@ -34,18 +34,16 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class WordError(BodyError):
-    """A word of a line cannot be read as an argument; a magic raises its `UsageError` in place of it."""
+    """A word of a line cannot be read as an argument; a magic raises a `UsageError` instead."""
 
 
 def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the arguments in `key=value` words, and by their names what is wrong with other words.
+    """Return the arguments in `key=value` words, and messages about wrong words by their names.
 
-    *accepted* is the schema of the arguments.
-
-    A value is text if the schema takes text there. Else it is read as JSON if it is
-    valid JSON. `@path` is the content of a file if the schema takes bytes there. A word is a mistake if
-    it has no `=`, repeats an argument, names a file that cannot be read, or has a property of an
-    object, such as `customer.name=Bob`.
+    *accepted* is the schema of the arguments. A value is a string if the schema accepts a string
+    there; otherwise it is JSON if it is valid JSON. `@path` is the content of a file if the schema
+    accepts bytes there. A word is wrong if it has no `=`, repeats an argument, names a file that
+    cannot be read, or has a property of an object, such as `customer.name=Bob`.
     """
     arguments, mistakes = dict[str, Any](), dict[str, str]()
     objects, names = dict[str, dict[str, Any]](), set[str]()
@@ -74,7 +72,7 @@ def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], d
 
 
 def _outer_object(name: str, accepted: Node) -> str:
-    """Return the argument whose property *name* is, such as `customer` for `customer.name`.
+    """Return the argument that has the property *name*: `customer` for `customer.name`.
 
     The result is empty if *name* is an argument itself, or no object has such a property.
     """
@@ -86,7 +84,7 @@ def _outer_object(name: str, accepted: Node) -> str:
 
 
 def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
-    """Put *text* into *values*, an argument that is an object, as its property *name* (`customer.name`)."""
+    """Put *text* into the object *values* as the property *name*, such as `customer.name`."""
     outer, *steps, last = name.split(".")
     node = accepted.at(outer)
     for step in steps:
@@ -105,7 +103,7 @@ def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
     """Return the arguments that `_read_words` reads.
 
     Raises:
-        WordError: If a word is a mistake, or has one value in the place of a list or an object.
+        WordError: If a word is wrong, or has a single value for a list or an object.
     """
     arguments, mistakes = _read_words(words, accepted)
     mistakes = {**_singles(arguments, accepted, _on_the_line), **mistakes}
@@ -123,17 +121,17 @@ def arguments_in(
 ) -> dict[str, Any]:
     """Return the arguments for *tool* in `key=value` words, with variables of *namespace* filled in.
 
-    Arguments that do not fit *tool* are left to the run, unless there is another mistake: then the
-    error says all that is wrong.
+    Arguments that do not fit *tool* are left to the run, unless there is another mistake. Then the
+    error lists all mistakes.
 
     Args:
         words: The words.
         tool: The tool.
         namespace: The variables of the notebook.
-        is_all: Whether the call has no other arguments than these.
+        is_all: Whether these are all arguments of the call.
 
     Raises:
-        WordError: If a word is a mistake, or has one value where *tool* needs a list or an object.
+        WordError: If a word is wrong, or has a single value where *tool* needs a list or an object.
         BodyError: If only variables are missing.
     """
     read, mistakes = _read_words(words, tool.input_node)
@@ -174,7 +172,7 @@ def read_arguments(
     body: str | None = None,
     form: Format | None = None,
 ) -> dict[str, Any]:
-    """Return the arguments of a call of *tool*: those of the words, of the JSON beside them, and of the body.
+    """Return the arguments of a call of *tool*, from the words, the JSON and the body.
 
     Args:
         tool: The tool.
@@ -186,7 +184,7 @@ def read_arguments(
 
     Raises:
         WordError: If a word cannot be read; see `arguments_in`.
-        BodyError: If a text cannot be read, or an argument is given twice.
+        BodyError: If *literal* or *body* cannot be read, or an argument is given twice.
     """
     is_all = body is None and literal is None
     arguments = arguments_in(words, tool, namespace, is_all=is_all)
@@ -214,9 +212,9 @@ def check_parts(
     tool: ToolDefinition[Any, Any],
     namespace: Mapping[str, Any],
 ) -> None:
-    """Check that *body*, of a cell in YAML, has lists and objects where *tool* needs them.
+    """Check that the YAML *body* of a cell has lists and objects where *tool* needs them.
 
-    Some tools take something else in their place, for example a text with commas.
+    Some tools also accept something else there, such as a string with commas.
 
     Args:
         body: The arguments in the body.
@@ -225,8 +223,8 @@ def check_parts(
         namespace: The variables of the notebook, for those that *body* names.
 
     Raises:
-        BodyError: If *tool* does not take a text or a number in the place of a list or an object; the
-            error says all that is wrong.
+        BodyError: If *tool* does not accept a string or a number in place of a list or an object;
+            the message lists all problems.
     """
     singles = _singles(body, tool.input_node, _in_yaml)
     advice: dict[tuple[str | int, ...], str] = {(name,): text for name, text in singles.items()}
@@ -241,9 +239,9 @@ def check_parts(
 def _singles(
     values: Mapping[str, Any], accepted: Node, write: Callable[[str, Any], str]
 ) -> dict[str, str]:
-    """Explain, by name, each of *values* that is text or a number where *accepted* has a list or an object.
+    """Explain, by name, which *values* are strings or numbers but need parts by *accepted*.
 
-    The sentence has what to write: the values in the text if they make a list, else an example.
+    Each message says what to write: the values in the string as a list, or else an example.
     """
     sentences = dict[str, str]()
     for name, value in values.items():
@@ -280,7 +278,7 @@ def _in_yaml(name: str, value: Any) -> str:
 
 
 def in_lines(mistakes: Sequence[str], place: str = "line") -> str:
-    """Return one sentence for all *mistakes*, of the line or the body: a line for each, if several."""
+    """Return one message for all *mistakes* in the line or the body, on a line each if several."""
     if len(mistakes) == 1:
         return mistakes[0]
     lines = "".join(f"\n- {mistake}" for mistake in mistakes)
@@ -295,8 +293,8 @@ def from_text(
 ) -> dict[str, Any]:
     """Return the arguments in *text*, the body of a cell. *form* is the format of the body.
 
-    Without *form*, text that starts with `{` is JSON, else YAML. In YAML, a text needs no quotes:
-    *schema* decides which values are texts. Python code can use the variables in *namespace*.
+    Without *form*, text that starts with `{` is JSON, else YAML. In YAML, strings need no quotes:
+    *schema* decides which values are strings. Python code can use the variables in *namespace*.
 
     Raises:
         BodyError: If the text cannot be read, or is not an object.
@@ -329,7 +327,7 @@ def from_text(
 
 
 def _way_out(text: str) -> str:
-    """Return a sentence with the forms of a body; if *text* is Python that assigns, with its option."""
+    """Return a message with the forms of a body; for Python that assigns, with its option."""
     if _assigns(text):
         return "It is Python: add `-f py` to the line."
     return f"{_FORMS}."
@@ -360,7 +358,7 @@ def _json(text: str) -> Any:
 
 
 def _python(text: str, namespace: Mapping[str, Any]) -> Any:
-    """Run *text*, which is Python. Return the dict on its last line, else the variables it assigns.
+    """Run the Python code *text*; return the dict on its last line, or the variables it assigns.
 
     Imported names, functions, classes, and names that begin with `_` are not arguments.
 
@@ -427,7 +425,7 @@ def fill_in(value: Any, namespace: Mapping[str, Any]) -> Any:
 
 
 def _value_of(text: str, node: Node) -> Any:
-    """Return the value that *text* has for *node*: *text* itself where it takes text, else JSON if it can be."""
+    """Return *text* as a value for *node*: a string if it accepts one, else JSON if possible."""
     if node.is_text:
         if text == "null" and node.takes_null:
             return None
@@ -439,7 +437,7 @@ def _value_of(text: str, node: Node) -> Any:
 
 
 def _content_of(text: str) -> str:
-    """Return the base64 of the file that *text* names, beside the notebook unless its path is absolute.
+    """Return the base64 of the file that *text* names, relative to the notebook's folder.
 
     Raises:
         OSError: If the file cannot be read.
@@ -448,9 +446,9 @@ def _content_of(text: str) -> str:
 
 
 def _list_of(text: str, node: Node) -> list[Any] | None:
-    """Return the values in *text*, between commas, as a list for *node*; None if they do not fit it.
+    """Return the comma-separated values in *text* as a list for *node*; None if they do not fit.
 
-    *text* may have the brackets and the quotes of a list of Python.
+    *text* may have the brackets and the quotes of a Python list.
     """
     # A list without a schema of its items takes anything
     items = node.items or read({})
@@ -470,7 +468,7 @@ def _list_of(text: str, node: Node) -> list[Any] | None:
 
 
 def _example_of(name: str, node: Node) -> Any:
-    """Return a value of the argument *name*, with parts as *node* has them."""
+    """Return an example of the argument *name*, with parts as *node* describes them."""
     if not is_secret(name, node):
         return example_values(node)[0]
     if node.type == "array":

@@ -47,7 +47,7 @@ class Entry(NamedTuple):
     """
     make: Callable[[], AnyTool]
     is_made: bool = True
-    """Whether the tool exists, or else the first call of `make` creates it."""
+    """Whether the tool exists already; if not, the first call of `make` creates it."""
 
     @property
     def summary(self) -> str:
@@ -62,7 +62,7 @@ class _MadeTools(NamedTuple):
 
 
 class Catalog:
-    """Finds all tools: of the user's namespace, the connected servers and the registry, in this order."""
+    """Finds all tools: in the user's namespace, then on connected servers, then in the registry."""
 
     def __init__(
         self,
@@ -82,8 +82,8 @@ class Catalog:
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
         """Return an entry for each tool whose name matches *pattern* and whose source matches *source*.
 
-        A *pattern* with a dot matches addresses too: a tool that only its address matches has the
-        address as the name of its entry.
+        A *pattern* with a dot also matches addresses. If only the address of a tool matches, its
+        entry has the address as its name.
         """
         has_name, has_source = matching(pattern), matching(source)
         entries: dict[str, Entry] = {}
@@ -99,7 +99,7 @@ class Catalog:
         ]
 
     def clashes(self, entries: Iterable[Entry]) -> list[str]:
-        """Return a sentence for each of *entries* whose name is also the name of another kind of tool."""
+        """Return a message for each of *entries* whose name another kind of tool has too."""
         by_name: dict[str, list[Entry]] = {}
         for entry in self._all():
             by_name.setdefault(entry.name, []).append(entry)
@@ -114,11 +114,11 @@ class Catalog:
         return notes
 
     def advice(self, pattern: str = "", source: str = "") -> list[str]:
-        """Return a sentence for each class in a cell that could make a tool, and made none yet.
+        """Return a message for each tool class in a cell that has not made a tool yet.
 
         Args:
-            pattern: The classes whose tools would match it.
-            source: The classes of this source; they are from the notebook.
+            pattern: Return messages only for classes whose tools would match this pattern.
+            source: Return messages only if this source includes the notebook.
         """
         if not matching(source)("notebook"):
             return []
@@ -130,7 +130,7 @@ class Catalog:
         return advice
 
     def outdated(self, entries: Iterable[Entry]) -> list[str]:
-        """Return a sentence for each of *entries* that uses a class that was defined again since."""
+        """Return a message for each of *entries* whose class has been defined again since."""
         sentences = (remake_advice(entry.make()) for entry in entries if entry.is_made)
         return [sentence for sentence in sentences if sentence]
 
@@ -145,7 +145,7 @@ class Catalog:
         return list(dict.fromkeys([*names, *map(str, self._addresses())]))
 
     def sources(self) -> list[str]:
-        """Return all sources of tools, also sources that have no tool now."""
+        """Return all sources of tools, even those that have no tool now."""
         kinds = ("notebook", "registry", "mcp")
         return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
 
@@ -217,7 +217,7 @@ class Catalog:
             self._forget(name)
 
     def _addresses(self) -> dict[ToolAddress, AnyTool]:
-        """Return the tools of servers by their addresses, also those whose names other tools have."""
+        """Return the tools of servers by address, even those whose names other tools have too."""
         in_variables = tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         addresses: dict[ToolAddress, AnyTool] = {}
@@ -276,7 +276,7 @@ class Catalog:
 
 
 def _earlier_run(name: str) -> str:
-    """Return what to do about the tool *name*, which is gone; empty if the history has no run of it."""
+    """Return what to do about the lost tool *name*; empty if the history has no run of it."""
     for record in reversed(history()):
         address = record.address or ToolAddress("", record.tool)
         if name in (record.tool, str(address), address.full_name):
@@ -306,9 +306,9 @@ def _kind_words(entry: Entry) -> str:
 
 
 def tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """Yield the tools in *variables*, also tools in a list or a client; newest variables first.
+    """Yield the tools in *variables*, in lists and in clients; newest variables first.
 
-    A tool of a module that was loaded again is the newest one, and so is that of a server.
+    If a module was loaded again or a server started again, its newest tool is yielded.
     """
     for name, value in reversed(variables):
         if name.startswith("_"):
@@ -343,10 +343,10 @@ def _holds_tools(value: Any) -> bool:
 
 
 def matching(pattern: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a text matches *pattern*.
+    """Return a function that tells whether a string matches *pattern*.
 
-    A *pattern* with `*`, `?` or `[` must match the whole text. Any other *pattern* must
-    be a part of the text; then upper case equals lower case.
+    A *pattern* with `*`, `?` or `[` must match the whole string. Any other *pattern* must be a part
+    of the string; then case is ignored.
     """
     if any(c in pattern for c in "*?["):
         return lambda text: fnmatchcase(text, pattern)
@@ -357,7 +357,7 @@ def matching(pattern: str) -> Callable[[str], bool]:
 def classes_without_tools(
     variables: Mapping[str, Any], kinds: Iterable[str]
 ) -> Iterator[type[ToolDefinition[Any, Any]]]:
-    """Yield the tool classes among *variables* that a cell defines, and of which there is no tool.
+    """Yield the tool classes in *variables* that a cell defines and that have no tool yet.
 
     Args:
         variables: The variables of the notebook.

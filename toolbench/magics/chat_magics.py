@@ -99,7 +99,7 @@ CHAT = LineParser(
 
 
 def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
-    """Refuse a new message while calls of *conversation* wait for a person, who must decide them first.
+    """Refuse a new message while calls of *conversation* wait for the user's decision.
 
     Raises:
         UsageError: If a call waits.
@@ -113,7 +113,7 @@ def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
 
 
 def _not_a_chat(name: str, value: Any, tools: Sequence[str] | None) -> str:
-    """Return the sentence for a line whose NAME is the variable *name* with another *value*.
+    """Return the message for a line that names the variable *name*, whose *value* is no chat.
 
     *tools* are the names after --tools; None if the line has no such option.
     """
@@ -126,7 +126,7 @@ def _not_a_chat(name: str, value: Any, tools: Sequence[str] | None) -> str:
 
 
 def _why(error: Exception) -> str:
-    """Return a sentence about *error*, raised by the expression that gives the model."""
+    """Return a message about *error*, which the expression for the model raised."""
     if isinstance(error, NameError):
         return f"{error}: import or define it first"
     if isinstance(error, SyntaxError):
@@ -282,7 +282,7 @@ class ChatMagics(NotebookMagics):
         return agent.Conversation(agent=agent.Agent(model, self._tools(options.tools)))
 
     def model_named(self, name: str) -> "Model":
-        """Return the model that `%model` gave *name*, or the one of the variable or address *name*.
+        """Return the model that `%model` called *name*, or the one of the variable or URL *name*.
 
         Raises:
             UsageError: If there is no such model.
@@ -304,7 +304,7 @@ class ChatMagics(NotebookMagics):
         return tools
 
     def _tools_of(self, name: str) -> Iterable[Any]:
-        """Return the tool *name*, all tools of the server *name*, or those that the pattern *name* matches."""
+        """Return the tool *name*, the tools of the server *name*, or those that *name* matches."""
         if "*" in name:
             tools = self.catalog.tools(name)
             if not tools:

@@ -1,4 +1,4 @@
-"""Tables of commands: each gives the parser of a line, its help, what Tab offers and what the line does."""
+"""Define the commands of magics: how a line is parsed, its help, what Tab offers, what runs."""
 
 import argparse
 from argparse import Namespace
@@ -23,14 +23,14 @@ MOVED = {
     "%mcp --errors": "%mcp log NAME --traffic error",
     "%mcp --yes": "--overwrite",
 }
-"""What lines of earlier versions became: the magic with its command or option, and what to write now."""
+"""Lines of earlier versions, as a magic with its command or option, and what to write now."""
 
 
 def refuse_moved(line: str) -> None:
-    """Refuse *line*, a magic with one command or option, if it is written otherwise now.
+    """Refuse *line*, a magic with one command or option, if it is written differently now.
 
     Raises:
-        UsageError: If it is; the error says how.
+        UsageError: If it is written differently now; the message shows how.
     """
     if line in MOVED:
         msg = f"{line} is now {MOVED[line]}."
@@ -50,8 +50,8 @@ class Argument:
         Args:
             names: The name of the word, or the names of the option.
             offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`, `filter`.
-            settings: What `add_argument` takes. With `type=listed_names`, blanks may stand beside
-                the commas of the value.
+            settings: The arguments of `add_argument`. With `type=listed_names`, the value may have
+                blanks next to its commas.
         """
         self.names = names
         self.offers = offers
@@ -108,7 +108,7 @@ class LineParser(argparse.ArgumentParser):
         self.lists: list[str] = []
         """The options whose value is a list of names."""
         self.offers: dict[str, str] = {}
-        """What Tab offers for an argument, by its name among the parsed options."""
+        """What Tab offers for each argument, by the argument's name in the parsed options."""
         for argument in arguments:
             action = self.add_argument(*argument.names, **argument.settings)
             self.offers[action.dest] = argument.offers
@@ -124,7 +124,7 @@ class LineParser(argparse.ArgumentParser):
 
     @property
     def value_options(self) -> list[str]:
-        """The options that have a value, in all their writings."""
+        """The options that take a value, in all their spellings."""
         return [name for name, action in self._option_string_actions.items() if action.nargs != 0]
 
     def without_options(self, words: Sequence[str]) -> list[str]:
@@ -145,7 +145,7 @@ class LineParser(argparse.ArgumentParser):
     def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
         """Return the argument to which the next word after *words* belongs; None if there is none.
 
-        It is the option before that has no value yet, or else a positional argument.
+        If the last word is an option without a value, it is that option; else a positional one.
         """
         if words and words[-1] in self.value_options:
             return self._option_string_actions[words[-1]]
@@ -157,7 +157,7 @@ class LineParser(argparse.ArgumentParser):
 
     @property
     def usage_line(self) -> str:
-        """How the line is written, in short: `%tools lint [-h] [PATTERN]`."""
+        """The usage of the line: `%tools lint [-h] [PATTERN]`."""
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
         return f"{self.mark}{usage}"
 
@@ -167,7 +167,7 @@ class LineParser(argparse.ArgumentParser):
         return with_examples(text, self.examples)
 
     def error(self, message: str) -> NoReturn:
-        """Raise a UsageError with *message* and how the line is written."""
+        """Raise a UsageError with *message* and the usage of the line."""
         msg = f"{message}. Usage: {self.usage_line}"
         raise UsageError(msg)
 
@@ -180,7 +180,7 @@ class LineParser(argparse.ArgumentParser):
 
         Raises:
             UsageError: If the line is wrong.
-            HelpWanted: If it asks for help.
+            HelpWanted: If the line asks for help.
         """
         known, magic = self._option_string_actions, self.prog.partition(" ")[0]
         for word in words:
@@ -213,7 +213,7 @@ class Command:
 
     help: str
     run: Callable[[Any, Namespace], Any]
-    """A function of the magics and the parsed options; a string is printed, any other result is the cell's."""
+    """A function that gets the magics and the options; a string result is printed, others shown."""
     arguments: Sequence[Argument] = ()
 
 
@@ -234,11 +234,11 @@ class Family:
 
         Args:
             name: The name of the magic.
-            commands: Its commands by their words.
+            commands: The commands of the magic, by name.
             description: What the magic is for.
-            default: The command of a line without one.
-            takes_other_words: Whether a line whose first word is no command is one of *default*.
-            examples: Lines.
+            default: The command for a line that names no command.
+            takes_other_words: Whether *default* also gets lines whose first word is not a command.
+            examples: Example lines.
         """
         self.name = name
         self.commands = commands
@@ -285,10 +285,10 @@ class Family:
         raise UsageError(msg)
 
     def run(self, magics: Any, words: Sequence[str], **more: Any) -> Any:
-        """Do what *words*, those of a line, say, and return what the cell shows.
+        """Run the command in *words*, and return what the cell shows.
 
         Args:
-            magics: What the functions of the commands get.
+            magics: The object that the function of the command gets.
             words: The words of the line.
             more: Options that are not among the words.
         """
@@ -307,17 +307,17 @@ SERVER = Argument("name", offers="server", help="the server")
 
 
 def filter_words(help_line: str) -> Argument:
-    """Return the last words of a line that shows rows: those of a filter, described by *help_line*."""
+    """Return the argument for a filter at the end of a line; *help_line* describes the filter."""
     return Argument(
         "filter", nargs="*", default=[], offers="filter", metavar="FILTER", help=help_line
     )
 
 
 def check_overwrite(options: Namespace, option: str) -> None:
-    """Check that a line with `--overwrite` writes a file; it does so with *option*, such as `--to`.
+    """Check that a line with `--overwrite` also has *option*, such as `--to`, which names a file.
 
     Raises:
-        UsageError: If it writes none.
+        UsageError: If the line does not have *option*.
     """
     file = getattr(options, option.removeprefix("--").replace("-", "_"))
     if options.overwrite and file is None:

@@ -54,9 +54,9 @@ def matcher_for(
 
     Args:
         catalog: The tools.
-        servers: Returns the names of the servers, also of those that were disconnected.
-        targets: Returns the names of the objects that `%mcp connect` can connect to.
-        models: Returns the names of the models.
+        servers: A function that returns the names of the servers, even disconnected ones.
+        targets: A function that returns the names of the objects that `%mcp connect` accepts.
+        models: A function that returns the names of the models.
     """
     known: _Known = {
         "tool": ("tool", catalog.names),
@@ -89,7 +89,7 @@ def matcher_for(
 def _word(
     catalog: Catalog, known: _Known, magic: str, words: Sequence[str], typed: str
 ) -> SimpleMatcherResult:
-    """Offer the continuations of *typed*, the word after *words* in the line of *magic*."""
+    """Offer completions of *typed*, the word after *words* in the line of *magic*."""
     parser = _PARSERS.get(magic)
     commands: list[str] = []
     if family := _FAMILIES.get(magic):
@@ -159,7 +159,7 @@ def _in_family(
 def _keywords(
     catalog: Catalog, names: Sequence[str], words: Sequence[str], typed: str
 ) -> SimpleMatcherResult:
-    """Offer the arguments of the tool that is first in *names* that *words* do not have."""
+    """Offer the arguments of the first tool in *names* that are not in *words* yet."""
     present = {word.partition("=")[0] for word in words}
     accepted = read(_schema(catalog, names)).names
     return _offer([f"{name}=" for name in accepted if name not in present], typed, "param")
@@ -182,7 +182,7 @@ def _nothing() -> SimpleMatcherResult:
 
 
 def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    """Offer values as words of the line, in the quotes that the person typed or that a value needs."""
+    """Offer values as words of the line, in the quotes that the user typed or that they need."""
     line, argument, typed = match.groups()
     place = Place("value", (argument,), typed)
     return _continued(place, _schema(catalog, line.split()), rest, _word_of)
@@ -199,7 +199,7 @@ def _word_of(value: Any, quote: str) -> str:
 
 
 def _schema(catalog: Catalog, words: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of the tool that *words*, those after `%tool`, name; empty if there is none."""
+    """Return the schema of the tool that *words* after `%tool` name; empty if there is none."""
     names = TOOL.positional_words(words)
     try:
         return catalog.find(names[0]).input_schema
@@ -265,7 +265,7 @@ def place_in_json(text: str) -> Place | None:
 
 
 def _after_mark(mark: str, path: list[str | int], names: list[set[str]]) -> str:
-    """Open, go on in, or close what is in *path* and *names*, by *mark*; return what comes next."""
+    """Update *path* and *names* for *mark*, such as `{` or a comma; return what comes next."""
     if mark == "{":
         path.append("")
         names.append(set())

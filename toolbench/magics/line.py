@@ -34,7 +34,7 @@ _PHRASE = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 def words_with_quotes(line: str) -> list[str]:
-    """Return the words of *line* as `split` does, with the double quotes in them, which a filter reads.
+    """Return the words of *line* as `split` does, but keep double quotes, which filters need.
 
     Raises:
         UsageError: If a quotation is not closed.
@@ -52,7 +52,7 @@ def quote_json(line: str) -> str:
     """Return *line* with each JSON value in `key=[...]` and `key={...}` quoted as one word.
 
     Raises:
-        UsageError: If such a value is not JSON, and text that is no other word follows it.
+        UsageError: If such a value is not JSON, and is followed by text that is not another word.
     """
     done, rest = [], 0
     for match in _VALUE.finditer(line):
@@ -130,9 +130,9 @@ def _is_quoted(head: str) -> bool:
 
 
 class UsageError(error.UsageError):
-    """A line is wrong. This is an error of its cell, which papermill and nbclient report too.
+    """A line is wrong. The error fails its cell, so papermill and nbclient report it too.
 
-    What they do not read is stderr, to which IPython writes the usage errors of its own class.
+    IPython writes usage errors of its own class to stderr, which these programs do not read.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -143,7 +143,7 @@ class UsageError(error.UsageError):
 def with_whole_lists(words: Sequence[str], options: Container[str]) -> list[str]:
     """Return *words* with the value of each of *options*, a list of names, as one word.
 
-    People write a blank after a comma, or before it, and a shell would split the value there.
+    Users write blanks next to commas, where a shell would split the value.
     """
     whole: list[str] = []
     is_value = False
@@ -172,7 +172,7 @@ def variable(text: str) -> str:
 
 
 def listed_names(text: str) -> list[str]:
-    """Return the names in *text*, which has commas between them, and perhaps blanks.
+    """Return the names in *text*, which are separated by commas and perhaps blanks.
 
     Raises:
         UsageError: If there are only commas and blanks.
@@ -201,7 +201,7 @@ def seconds(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Return the number in *text*, a number of things to show.
+    """Return the number of things to show that *text* gives.
 
     Raises:
         UsageError: If *text* is not a whole number above 0.
@@ -213,10 +213,10 @@ def count(text: str) -> int:
 
 
 def split(line: str) -> list[str]:
-    r"""Return the words of *line*, split as a shell would do, but for backslashes.
+    r"""Return the words of *line*, split as by a shell, except for backslashes.
 
-    A backslash outside of quotes escapes only a blank, a quote or a backslash. Before anything else
-    it stands for itself, as in `C:\Users\ada` or `\d+`.
+    A backslash outside of quotes escapes only a blank, a quote or a backslash. Before any other
+    character it is kept, as in `C:\Users\ada` or `\d+`.
 
     Raises:
         UsageError: If a quotation is not closed.
@@ -255,10 +255,10 @@ class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
 
 
 def answers_in_cell(magic: _Magic) -> _Magic:
-    """A decorator of magics: print help texts and other strings, and hide secrets in what is wrong.
+    """Decorate *magic* so that it prints help texts and other strings, and hides secrets in errors.
 
-    Examples: a token in a command, the password of a URL, an argument called
-    `password`. The error is saved with the notebook, even if the line is not.
+    A secret may be a token in a command, the password of a URL, or an argument called `password`.
+    An error is saved with the notebook, even if the line is not.
     """
 
     @wraps(magic)
@@ -296,7 +296,7 @@ def _secrets_in(line: str) -> Iterator[str]:
 
 
 def _members(text: str) -> Iterator[str]:
-    """Yield the values in *text*, which may be broken JSON, whose names say that they are secrets."""
+    """Yield the values in *text*, perhaps broken JSON, whose names mean that they are secrets."""
     for match in _MEMBER.finditer(text):
         if is_secret_argument(match["name"]):
             yield match["value"]

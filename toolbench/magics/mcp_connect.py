@@ -134,7 +134,7 @@ def _disconnect(magics: "MCPMagics", options: Namespace) -> str:
 
 
 def _disconnected(magics: "MCPMagics", name: str, *, is_forgotten: bool) -> str:
-    """Disconnect the server *name*, and return what came of it."""
+    """Disconnect the server *name*, and return a message about the result."""
     client = magics.client
     if not (is_forgotten and name in client.former):
         magics.server(name)
@@ -152,7 +152,7 @@ def _disconnected(magics: "MCPMagics", name: str, *, is_forgotten: bool) -> str:
 
 
 def _forget(magics: "MCPMagics", session: "MCPServerSession") -> str:
-    """Forget how to connect a server, and its tokens; return what became of the tokens, in sentences."""
+    """Forget how to connect a server, and its tokens; return a message about the tokens."""
     magics.client.forget(session.name)
     if session.entry.transport not in ("http", "sse"):
         return ""
@@ -162,7 +162,7 @@ def _forget(magics: "MCPMagics", session: "MCPServerSession") -> str:
 
 
 def _given(options: Namespace) -> list[str]:
-    """Return what the line of `connect` has: `name`, its options, the target, and `--` for a program."""
+    """Return which parts the line of `connect` has: `name`, options, the target, or `--`."""
     written = {"name": "name", "target": options.target, "program": "--"}
     return [
         written.get(name, f"--{name}")
@@ -246,7 +246,7 @@ def _bare(word: str) -> str:
 
 
 def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return the target of `connect`: a command, a URL or a server object, with what the line adds to it.
+    """Return the target of `connect` (a command, a URL or an object) with the line's settings.
 
     Args:
         options: The parsed line.

@@ -1,4 +1,4 @@
-"""%mcp doctor: what of a connection works, step by step, and what to do about the rest."""
+"""%mcp doctor: which steps of a connection work, and what to do about the others."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -46,7 +46,7 @@ def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
 
 
 def _named(magics: "MCPMagics", options: Namespace) -> tuple[str, Any]:
-    """Return the name of what the line means, and its entry."""
+    """Return the name and the entry of the server that the line means."""
     name, known = options.target, magics.client.known
     if name in known:
         return name, known[name].portable_entry

@@ -97,7 +97,7 @@ def offer(session: "MCPServerSession") -> Listing:
 
 
 def first_of(notes: Sequence[str], more: str) -> list[str]:
-    """Return the first of *notes*; after them the number of the others, and *more* about these."""
+    """Return the first of *notes*; if there are others, also their number and *more*."""
     rest = len(notes) - _NOTES
     if rest <= 0:
         return list(notes)
@@ -120,9 +120,9 @@ def summary(session: "MCPServerSession") -> str:
 
 
 def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]:
-    """Return sentences about the tools of *server* whose names other servers use as well.
+    """Return sentences about the tools of *server* whose names other servers use too.
 
-    *tools* are those of all servers.
+    *tools* are the tools of all servers.
     """
     namesakes: dict[str, list[str]] = {}
     for tool in tools:
@@ -145,9 +145,9 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
 def without_place(
     added: "Iterable[MCPServerSession]", servers: "Mapping[str, MCPServerSession]"
 ) -> list[str]:
-    """Return sentences about the *added* sessions that failed and have no place among *servers*.
+    """Return sentences about the *added* sessions that failed and are not among *servers*.
 
-    Another session from before keeps the place of each.
+    For each of them, *servers* still has an earlier session of the same name.
     """
     failures = []
     for session in added:
@@ -195,7 +195,7 @@ def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
 
 
 def traffic(session: "MCPServerSession", words: str = "") -> Listing:
-    """Return a table of the messages of a server that match *words*, a filter.
+    """Return a table of the messages of a server that match the filter *words*.
 
     An answer is in the row of its request, and each new connection has a row.
 
@@ -225,7 +225,7 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
 
 
 def lines(session: "MCPServerSession", what: str, words: str = "") -> Listing:
-    """Return a table of the lines of a server's `log` or `stderr` that match *words*, a filter.
+    """Return a table of the lines of a server's `log` or `stderr` that match the filter *words*.
 
     The last ones are shown.
 
@@ -259,7 +259,7 @@ def _none_of(count: int, words: str) -> str:
 def _last_of(
     columns: Sequence[str], rows: Sequence[Sequence[object]], noun: str, whole: str
 ) -> Listing:
-    """Return a table of the last of *rows*, which says that the value of the line has all in *whole*."""
+    """Return a table of the last of *rows*; a note says that all of them are in *whole*."""
     notes = []
     if len(rows) > _LAST:
         notes = [
@@ -290,7 +290,7 @@ def _disabled(session: "MCPServerSession") -> list[str]:
 
 
 def _problems(session: "MCPServerSession") -> list[str]:
-    """Return the problems of a connected server, or why one whose tools are still known failed."""
+    """Return the problems of a server, or the failure of a server whose tools are still known."""
     if session.error is None:
         return session.problems
     if session.tools:
@@ -325,9 +325,9 @@ def _nothing(session: "MCPServerSession", what: str) -> str:
 
 
 def doctor_lines(sessions: "Iterable[MCPServerSession]", said: str | None = None) -> list[str]:
-    """Return for each of *sessions* that did not connect a line: how to look closer.
+    """Return a line of advice for each of *sessions* that did not connect.
 
-    With *said*, the message of an error, only for those whose own error is in it.
+    If *said*, an error message, is given, count only sessions whose error is a part of it.
     """
     lines = []
     for session in sessions:
@@ -354,7 +354,7 @@ Tools = Sequence["MCPToolDefinition"]
 def groups(server: str, tools: Tools) -> Listing:
     """Return a table of the groups of *tools*: the number, the cost and the effects of each.
 
-    What stands for a group is a pattern of the names on the server: `%tools SERVER.PATTERN`.
+    A group is shown as a pattern of its names on the server, for `%tools SERVER.PATTERN`.
 
     Args:
         server: The name of the server.

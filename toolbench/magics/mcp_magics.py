@@ -73,7 +73,7 @@ class MCPMagics(NotebookMagics):
     ) -> None:
         """Manage the servers of the client that *client* returns, and serve the tools of *catalog*.
 
-        *model_named* returns the model of a name that a line has; *settings* has the time limit.
+        *model_named* returns the model that a name in a line means; *settings* has the time limit.
         """
         super().__init__(shell, catalog)
         self.model_named = model_named
@@ -267,7 +267,7 @@ def _save(magics: MCPMagics, options: Namespace) -> str:
 
 
 def config_text(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
-    """Return the configuration of *sessions* as a text, and sentences about the configuration."""
+    """Return the configuration of *sessions* as a string, and sentences about it."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - with the first server
 
     sessions = list(sessions)

@@ -203,10 +203,10 @@ def _approve(magics: "MCPMagics", options: Namespace) -> str:
 
 
 def _ask_to_approve(server: str, offer: "Offer") -> None:
-    """Show the person what changed in *offer*, and ask whether its tools may be called.
+    """Show the user what changed in *offer*, and ask whether its tools may be called.
 
     Raises:
-        ConsentError: If the person says no, or no person can be asked.
+        ConsentError: If the user declines, or cannot be asked.
     """
     lines = _lines_of(offer)
     whole = "\n".join(lines)
@@ -234,7 +234,7 @@ def _ask_to_approve(server: str, offer: "Offer") -> None:
 
 
 def trust_notes(session: "MCPServerSession") -> list[str]:
-    """Return notes that a person should read before the first call to *session*, just connected."""
+    """Return notes to read before the first call to *session*, which has just connected."""
     trust = session.trust
     if trust is None:
         return []
@@ -256,7 +256,7 @@ def _lines_of(offer: "Offer") -> list[str]:
 
 
 def _on_one_line(note: str) -> str:
-    """Return *note*, which has names of a server: no name may look like a note of its own."""
+    """Return *note* on one line, so that no name of a server looks like another note."""
     return " ".join(note.split())
 
 

@@ -56,10 +56,10 @@ def connect(
     Args:
         magics: The magics of the notebook.
         options: The parsed line.
-        open_entry: Connects an entry under a name, and returns its tools.
+        open_entry: A function that connects an entry under a name, and returns its tools.
 
     Raises:
-        ConsentError: If a person at a terminal says no, or none is there.
+        ConsentError: If the user at a terminal declines, or cannot be asked.
         ServerError: If the registry has no such server, or it cannot be used.
     """
     # They bring toolbench.mcp
@@ -81,7 +81,7 @@ def connect(
 
 
 def _asked_for(name: str, server: "RegisteredServer", found: "Mapping[str, Way]") -> "ServerEntry":
-    """Return the entry of *server* with what a person at the terminal types, after a yes."""
+    """Return the entry of *server* with the values that the user types and then approves."""
     from toolbench.mcp.trust.configurations import (  # noqa: PLC0415 - brings toolbench.mcp
         connection_question,
     )

@@ -27,7 +27,7 @@ def _timeline(magics: "MCPMagics", options: Namespace) -> Timeline:
 
 
 def _spans(magics: "MCPMagics", only: str) -> Iterator[Span]:
-    """Yield what happened in this session; with *only*, a server, there and in the runs of its tools."""
+    """Yield what happened in this session; if *only* names a server, only what is about it."""
     # Those of loaded files are older
     for span in _all_spans(magics):
         if span.start >= BEGAN and only in ("", span.server):

@@ -19,9 +19,9 @@ _NARROWEST = 20
 
 
 class PolicyEnum(Enum[Any]):
-    """A trait that is an attribute of the policy, which Python can change too.
+    """A trait whose value is an attribute of the policy, which Python code can change too.
 
-    With "Enum" in its name, `%config Toolbench` lists the choices.
+    The name contains "Enum" so that `%config Toolbench` lists the choices.
     """
 
     def get(self, obj: Any, cls: Any = None) -> Any:
@@ -32,7 +32,7 @@ class PolicyEnum(Enum[Any]):
         """Set the policy's value.
 
         Raises:
-            TraitError: If it is no verdict.
+            TraitError: If *value* is not a verdict.
         """
         setattr(policy, str(self.name), self._validate(obj, value))
 
@@ -72,7 +72,7 @@ class Toolbench(Configurable):
     ).tag(config=True)
 
     def reset(self) -> None:
-        """Forget what holds for this process beside the policy, whose rules stay."""
+        """Reset the settings of this process, except the policy, whose rules stay."""
         self.timeout = self.trace_content = None
         self.width = Toolbench.width.default_value
 

@@ -23,7 +23,7 @@ class Listing:
     """A table with column names and notes; many magics return it.
 
     Attributes:
-        overview: A table that is shown in place of the rows, which a program gets; None if there is none.
+        overview: A table to show instead of the rows, which only programs get; None if not needed.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Listing:
         self.overview: Listing | None = None
 
     def noted(self, notes: Sequence[str]) -> Self:
-        """Add *notes* below those that are there, and return the listing."""
+        """Add *notes* below the existing notes, and return the listing."""
         self.notes += tuple(notes)
         if self.overview is not None:
             self.overview.noted(notes)

@@ -196,7 +196,7 @@ class ToolMagics(NotebookMagics):
 
 
 def newest(catalog: Catalog, name: str) -> AnyTool:
-    """Return the tool that *name* means, as the newest source of a server under development has it.
+    """Return the tool *name*; a server under development is first started from its newest source.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -216,7 +216,7 @@ def newest(catalog: Catalog, name: str) -> AnyTool:
 
 
 def tell_changes(session: "MCPServerSession") -> None:
-    """Print why *session* was started again and what has changed in its offer, if it is under development.
+    """Print why *session* was started again and what changed, if it is under development.
 
     Raises:
         ServerError: If the server does not start with its newest source.
@@ -228,7 +228,7 @@ def tell_changes(session: "MCPServerSession") -> None:
 
 
 def tell_if_outdated(tool: AnyTool) -> None:
-    """Print a sentence if *tool* uses a class that was defined again since."""
+    """Print a message if *tool* uses a class that has been defined again since."""
     if tool.is_stale and (advice := remake_advice(tool)):
         print(advice)  # noqa: T201 - in the cell that asked
 

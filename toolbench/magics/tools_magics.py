@@ -80,10 +80,10 @@ class ToolsMagics(NotebookMagics):
         refuse_moved("%tool_history")
 
     def check_source(self, kind: str) -> None:
-        """Check that tools may come from *kind*; empty means from anywhere.
+        """Check that *kind* is a source of tools; an empty string means any source.
 
         Raises:
-            UsageError: If none can.
+            UsageError: If no tool can come from *kind*.
         """
         sources = self.catalog.sources()
         if not any(map(matching(kind), sources)):
@@ -91,7 +91,7 @@ class ToolsMagics(NotebookMagics):
             raise UsageError(msg)
 
     def nothing_like(self, asked: str) -> str:
-        """Return the sentence for a pattern, or an option, that no tool fits; it may have been a command."""
+        """Return the message for a pattern or option that fits no tool; it may be a command."""
         near = did_you_mean(asked, [*TOOLS.commands, *self.catalog.names(asked)])
         return f"No tool matches {asked!r}.{near} %tools lists them all."
 
@@ -284,12 +284,12 @@ _MOST = 1_000_000
 def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
     """Read `name=values` words: a range `1..5` or `0..1..0.25`, a list `[a,b]`, or one value.
 
-    A range includes both ends. An item of a list is text if *node* takes text, else JSON if it is
-    valid JSON.
+    A range includes both ends. An item of a list is a string if *node* accepts a string, else JSON
+    if it is valid JSON.
 
     Raises:
-        UsageError: If a word has no `=`, repeats an argument, is a mistake for `from_words`, or is a
-            range that never ends or has too many values. The error says all that is wrong.
+        UsageError: If a word has no `=`, repeats an argument, is wrong for `from_words`, or is a
+            range that never ends or has too many values. The message lists all mistakes.
     """
     grid, mistakes = dict[str, Any](), dict[str, str]()
     for word in words:
@@ -307,9 +307,9 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
 
 
 def _values(word: str, node: Node) -> list[Any]:
-    """Return the values in *word*, `name=values`: of a range, of a list, or one.
+    """Return the values in *word*, `name=values`: those of a range or of a list, or one value.
 
-    For an argument that takes a list, only a list of such lists has several values.
+    If the argument itself takes a list, only a list of such lists has several values.
     """
     name, _, text = word.partition("=")
     if match := _RANGE.fullmatch(text):
