@@ -488,7 +488,7 @@ def create_mcp_tools(
         elicitation_handler: A function that answers the questions that servers ask the user. It may
             be `async`, takes the question, and returns a dict, an `Answer`, or None to decline.
             Without it, the user is asked; if nobody can be asked, the question is declined.
-        sampling_handler: A function, also plain or `async`, that answers when a server asks for a
+        sampling_handler: A function, plain or `async`, that answers when a server asks for a
             message from a model. The question has `messages`, `params` and, if the model may call
             tools, `tools`. The handler returns a string, a message, or one call or a list of calls:
             `{"tool": "weather", "arguments": {...}}`.

@@ -117,7 +117,7 @@ class Development:
                 files[path] = stat.st_mtime_ns, stat.st_size, stat.st_ino
         return files
 
-    # --- notes about a restart ----------------------------------------------------------
+    # --- notes about a restart --------------------------------------------------------
 
     def note_cause(self, changed: Sequence[Path]) -> None:
         """Note that the server is restarted because of the files *changed*, if there are any."""

@@ -103,7 +103,7 @@ class UrlQuestion(Question):
         if self.is_safe:
             host = urlsplit(self.url).hostname or ""
             advice = _warning(host) or "Visit it yourself, then confirm."
-        # One line
+        # Shown on one line
         if self.url.isprintable():
             url = self.url
         else:

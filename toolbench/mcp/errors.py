@@ -234,7 +234,7 @@ def _late(root: TimeoutError, call: Call | None) -> str:
 
 
 def _refusal(root: BaseException, call: Call | None) -> str:
-    """Return a sentence if the authorization or the HTTP request failed; empty if neither failed."""
+    """Return a sentence if the authorization or the HTTP request failed; else empty."""
     if _name(root).startswith(_AUTHORIZATION):
         return f"the authorization failed: {_plain(root)}"
     is_own = isinstance(root, ServerError | BodyError)

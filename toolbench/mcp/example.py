@@ -123,7 +123,7 @@ def break_schema() -> Count:
     return Count(books="forty-two")
 
 
-# --- resources and prompts ----------------------------------------------------------------------
+# --- resources and prompts ----------------------------------------------------------------
 
 
 @library.resource("library://rules", mime_type="text/markdown")

@@ -223,7 +223,7 @@ def tool_observation(
     """Return an observation of the tool *tool* from *result*, the server's answer to `tools/call`.
 
     *promise* is the validator of the tool's output schema. If the structured content does not fit
-    this schema, the observation gets a warning and `as_declared=False`, but is no error.
+    this schema, the observation gets a warning and `as_declared=False`, but is not an error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True

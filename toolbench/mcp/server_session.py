@@ -263,11 +263,11 @@ class MCPServerSession:
         return problems
 
     def observe(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* after changes, a few times a second; return a function to stop this."""
+        """Call *listener* after changes, a few times a second; return a function to remove it."""
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
-        """Connect again, and close an open connection first. If *mode* is None, it stays the same.
+        """Close an open connection, and connect again. If *mode* is None, it stays the same.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -303,8 +303,8 @@ class MCPServerSession:
     def catch_up(self) -> list[str]:
         """Restart the server if it is under development and its files have changed.
 
-        Return a note for the user, followed by the changes since the last note in what the server
-        offers. The list is empty if there is nothing to report.
+        Return a list with one note for the user, which names the changes in what the server offers
+        since the last note. The list is empty if there is nothing to report.
 
         Raises:
             ServerError: If the server does not start.
@@ -334,7 +334,7 @@ class MCPServerSession:
 
         Raises:
             ServerError: If the session is not connected, or is already recorded or replayed. Also
-                if the file cannot be written, or is not a recording.
+                if the file cannot be written, or already exists and is not a recording.
         """
         with self._beginning:
             if self.recording is None and not self.is_connected:
@@ -351,7 +351,7 @@ class MCPServerSession:
 
         Raises:
             ServerError: If the session has no traffic, or is already recorded or replayed. Also if
-                the file cannot be written, or is not a recording.
+                the file cannot be written, or already exists and is not a recording.
         """
         with self._beginning:
             if not len(self.traffic):
@@ -498,7 +498,7 @@ class MCPServerSession:
             self.connection.schedule(self._follow_tools)
 
     def renew_tools(self) -> None:
-        """Schedule a new request of the tools, whose `ttlMs` is over; any thread may call this."""
+        """Request the tools again soon, as their `ttlMs` is over; any thread may call this."""
         self.connection.schedule_renewal(self._follow_tools)
 
     async def _follow_tools(self) -> None:
@@ -566,11 +566,11 @@ class MCPServerSession:
         return observation
 
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send any MCP request, and return its result as the server sent it.
+        """Send a request, and return its result as the server sent it.
 
         `session.request("tasks/get", {"taskId": "7"})["status"]`
 
-        Use this for requests that have no method of their own. The server must answer within the
+        Use this for requests for which the session has no method. The server must answer within the
         session's `timeout`. If it asks a question first, the handler of `answering`, or else of the
         session, or else the user answers; this time does not count. A request whose connection
         breaks is not repeated.

@@ -282,7 +282,7 @@ async def all_closed(sessions: Iterable["MCPServerSession"]) -> None:
                 tasks.start_soon(session.aclose)
 
 
-# --- messages about missing servers -------------- ------------------------------------
+# --- messages about missing servers ---------------------------------------------------
 
 
 def kept(name: str, present: Sessions) -> str:

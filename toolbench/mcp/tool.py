@@ -552,7 +552,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
                 return stopped_observation(self.tool_name, _CANCELLED)
 
     async def acall(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
-        """Call the tool without blocking the running loop. Cancelling the await cancels the call."""
+        """Call the tool without blocking the running loop; cancelling the task cancels the call."""
         call = self._calling(action, conversation, self._answerer())
         loop, background = asyncio.get_running_loop(), portal.loop
         waited: asyncio.Future[MCPToolObservation]

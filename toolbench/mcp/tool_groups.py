@@ -44,7 +44,7 @@ class ToolGroup(Sequence[MCPToolDefinition]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[MCPToolDefinition]: ...
     def __getitem__(self, index: int | slice) -> MCPToolDefinition | Sequence[MCPToolDefinition]:
-        """Return a tool by its position, or several by a slice."""
+        """Return a tool by its position, or several tools by a slice."""
         return self.tools[index]
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class ToolGroup(Sequence[MCPToolDefinition]):
 
     @property
     def effects(self) -> dict[Effect, int]:
-        """The number of its tools of each effect, without those of which there is none."""
+        """The number of tools with each effect, without effects that no tool has."""
         counts = Counter(tool.hints.effect for tool in self.tools)
         return {effect: counts[effect] for effect in get_args(Effect) if counts[effect]}
 
@@ -68,9 +68,10 @@ class ToolGroup(Sequence[MCPToolDefinition]):
 
 
 def groups_of(tools: Iterable[MCPToolDefinition]) -> list[ToolGroup]:
-    """Return *tools* of one server in groups, the largest first.
+    """Return the *tools* of one server in groups, largest first.
 
-    What all names begin with makes no group. There are at most twenty; the last one then has all others.
+    A beginning that all names share does not form a group. There are at most twenty groups; if
+    there would be more, the last group has all other tools.
     """
     by_name = {tool.remote_name: tool for tool in tools}
     grouped, others = by_first_words(list(by_name), _MOST)

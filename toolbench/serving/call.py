@@ -176,7 +176,7 @@ class ServedCall:
         self._execute = execute
         self.run = ServedRun(tool, arguments, self)
 
-    # --- its state -----------------------------------------------------------------
+    # --- its state --------------------------------------------------------------------
 
     @property
     def id(self) -> int:

@@ -122,7 +122,7 @@ class Served:
         open_servers.append(self)
         atexit.register(self.close)
 
-    # --- its state ------------------------------------------------------------------
+    # --- its state ----------------------------------------------------------------------
 
     @property
     def tools(self) -> Mapping[str, ToolDefinition[Any, Any]]:

@@ -215,7 +215,10 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
 
 def _document_in(place: str, base: Path) -> Any:
-    """Return the OpenAPI document in the file *place*, or *place* if a variable of it leads elsewhere."""
+    """Return the OpenAPI document in the file *place*, or *place* itself if it may not be a file.
+
+    The latter is the case if *place* has an unknown variable, or a variable makes it a URL.
+    """
     shown = located(with_known(place, places(base)), base)
     try:
         path = expand(with_known(place, places(base)), os.environ)

@@ -353,7 +353,7 @@ def _argument(argument: Mapping[str, Any]) -> Iterator[str]:
         yield value
 
 
-# --- values that the user fills in -----------------------------------------------------------
+# --- values that the user fills in ----------------------------------------------------
 
 # The most characters in the label of a way
 _LONGEST = 100

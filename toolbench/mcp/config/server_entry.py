@@ -21,7 +21,7 @@ from toolbench.redaction.detect import (
 from toolbench.redaction.names import is_secret_setting
 from toolbench.redaction.redactor import SHORTEST_SETTING, Redactor
 
-# --- the folder for relative paths ------ --------------------------------------------
+# --- the folder for relative paths --------------------------------------------------
 
 _OF_EDITORS = frozenset({".vscode", ".cursor", ".roo", ".gemini"})
 """Folders of a project in which editors and agents keep their configuration."""
@@ -75,7 +75,7 @@ def places(workspace: Path) -> dict[str, str]:
     }
 
 
-# --- `envFile`: a file of environment variables, as in VS Code and Cursor --- ---------
+# --- `envFile`: a file of environment variables, as in VS Code and Cursor -----------
 
 # In bytes; such files have a few lines
 _MOST_BYTES = 100_000

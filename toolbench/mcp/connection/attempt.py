@@ -23,7 +23,7 @@ from toolbench.mcp.recording.player import RecordedFailureError
 
 older_only_servers: set[tuple[str, ...]] = set()
 """The identities of servers that did not answer a request of the newer protocol."""
-# Seconds between two looks at the time while the user is asked
+# Seconds between two checks of the time limit
 _LOOK = 0.1
 
 Greet = Callable[[Connection], Awaitable[None]]
@@ -62,7 +62,7 @@ class Attempt:
         self._folder, self._development = folder, development
         # When connecting began, plus the seconds for which the user was asked in earlier tries
         self._began = anyio.current_time()
-        # The call of the present try, for error messages
+        # The call of the current try, for error messages
         self._call = Call(seconds=seconds)
         # Not `Task.cancel`: a scope cancels again if code swallows the first cancellation
         self._scope = anyio.CancelScope()
@@ -207,7 +207,7 @@ class Attempt:
             raise
         return connection
 
-    # --- explaining a failure --- ------------------------------------------------------
+    # --- explaining a failure ---------------------------------------------------------
 
     def failed_at(self, error: Exception) -> str:
         """Return the step of connecting that failed with *error*, as the doctor names it.

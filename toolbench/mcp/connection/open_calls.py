@@ -131,7 +131,7 @@ class WaitingCalls:
     """Calls that wait for the same answer from the user."""
 
     def __init__(self) -> None:
-        """Make an empty collection of calls."""
+        """Create an empty collection of calls."""
         self._calls: list[Call] = []
         self._pauses: AsyncExitStack | None = None
         """The pauses of the calls' time limits while the user is asked; else None."""
@@ -175,7 +175,7 @@ class OpenCalls:
     """The running calls of one connection, oldest first."""
 
     def __init__(self) -> None:
-        """Make an empty collection of calls."""
+        """Create an empty collection of calls."""
         self._calls: dict[str, Call] = {}
         self._ids = count(1)
 

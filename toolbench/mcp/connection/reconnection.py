@@ -33,7 +33,7 @@ _LAST = 8.0
 _PAUSE = 0.2
 # Seconds to wait for the exit code of a process that has ended
 _EXIT = 1.5
-# Seconds between two looks at the files of a server under development
+# Seconds between two checks of the files of a server under development
 _LOOK = 0.5
 
 T = TypeVar("T")

@@ -33,7 +33,7 @@ class ItemList(Sequence[T]):
     @property
     @abstractmethod
     def known_items(self) -> list[T] | None:
-        """The items of the last listing, without a request; None before the first listing."""
+        """The items as last listed, without a request; None before the first listing."""
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -104,7 +104,7 @@ class RemoteList(ItemList[T]):
 
     @property
     def known_items(self) -> list[T] | None:
-        """The items of the last listing, without a request; None before the first listing."""
+        """The items as last listed, without a request; None before the first listing."""
         return self._items
 
     def items(self) -> list[T]:

@@ -99,7 +99,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         return list(self._tools.values())
 
     def present(self, name: str) -> MCPToolDefinition | None:
-        """Return the tool that the server calls *name*, without a request; None if it is not listed.
+        """Return the tool that the server lists as *name*, without a request; else None.
 
         Each call returns the same object until the server changes the tool's description.
         """

@@ -127,7 +127,7 @@ class Inbox:
             self._renew()
 
     def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Hide *secrets* of a call in later traffic, log, stderr and messages; any thread may call this.
+        """Hide *secrets* of a call in all later traffic and logs; any thread may call this.
 
         The secrets of at least the last hundred calls with secrets stay hidden.
         """

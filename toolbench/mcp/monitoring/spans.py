@@ -21,7 +21,7 @@ _KINDS: dict[str, Kind] = {
 }
 _STATES: dict[str, State] = {"error": "failed", "cancelled": "failed", "waiting": "open"}
 """The state of a span for each state of its exchange; for other states it is `ok`."""
-# The most characters of a text
+# The most characters of a span's text
 _LONGEST = 500
 
 

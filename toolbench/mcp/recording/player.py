@@ -294,7 +294,7 @@ class _Connection:
     def _reply(self, message: dict[str, Any], **body: Any) -> None:
         self._end.send({"jsonrpc": "2.0", "id": message["id"], **body})
 
-    # --- events: what the server sent on its own ------------------------------
+    # --- events: what the server sent on its own -------------------------------------
 
     async def _repeat_event(self, event: Event) -> str | None:
         """Repeat *event*; if the client answers differently than recorded, return the problem."""

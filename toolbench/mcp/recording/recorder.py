@@ -52,7 +52,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path) -> None:
-        """Begin a new recording at *path*; older recordings are kept as `path~`, `path~2`, ….
+        """Start a new recording at *path*; older recordings are kept as `path~`, `path~2`, ….
 
         Raises:
             ServerError: If the file at *path* is not a recording, or cannot be written.

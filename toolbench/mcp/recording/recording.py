@@ -135,7 +135,7 @@ class Recording:
         return server
 
     def tape(self, server: str | None = None) -> Tape:
-        """Return the requests of *server*, or of the only server, with their answers, in order.
+        """Return the requests to *server*, or to the only server, with their answers, in order.
 
         Raises:
             ServerError: If the recording lacks *server*, or has several servers and none is named.
@@ -306,7 +306,8 @@ def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
         server: The name of the server, if a recording has several.
 
     Raises:
-        ServerError: If the file cannot be read, is not a snapshot or a recording, or lacks the server.
+        ServerError: If the file cannot be read, is neither a snapshot nor a recording, or lacks the
+            server.
     """
     path = Path(path).expanduser()
     if not is_recording(path):

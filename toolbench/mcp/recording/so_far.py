@@ -88,7 +88,7 @@ def _read(message: Message) -> "WrittenMessage | None":
     # Loaded by now
     from toolbench.mcp.wire.messages import WrittenMessage, mended, message_in  # noqa: PLC0415
 
-    # Which secret it was is not known any more. Only a numbered mark stands for any value in a replay
+    # It is unknown which secret it was, but in a replay only a numbered mark matches any value
     mark = numbered_mark(0)
     quoted = _BARE.sub(f'"{mark}"', message.text).replace(MARK, mark)
     text = message.text.replace(MARK, mark)

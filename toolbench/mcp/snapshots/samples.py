@@ -234,7 +234,7 @@ def every_value_of(node: Node) -> list[Any]:
     return list(range(int(least), int(most) + 1))
 
 
-# --- numbers and strings ------------------------------------------------------------------
+# --- numbers and strings ----------------------------------------------------------------
 
 
 def numbers_near(*nodes: Node) -> list[Any]:

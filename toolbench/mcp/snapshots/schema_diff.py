@@ -403,7 +403,7 @@ class _Comparison:
                 self._found.append(Difference("breaking", "", None, None, text, value))
                 return
 
-    # --- descriptions and null ---------------------------------------------------------------
+    # --- descriptions and null --------------------------------------------------------
 
     def _guidance(self, pair: _Pair, old: Node, new: Node) -> None:
         """Note changes of descriptions and other guidance, which refuse no value."""

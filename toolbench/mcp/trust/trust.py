@@ -17,9 +17,9 @@ from toolbench.wording import counted
 _MAX_CHANGES = 3
 
 
-# --- characters that a model sees and a person does not ------ ---------------------------------
+# --- characters that a model sees and a person does not --------------------------------------
 
-# Characters that are quoted, and how many of them stand before the first hidden one
+# The most quoted characters, and how many of them come before the first hidden one
 _MAX_QUOTE = 100
 _LEAD = 30
 
@@ -80,8 +80,8 @@ def _around_hidden(text: str, clean: str) -> str:
 class Offer:
     """A server's tools and instructions at one moment, compared with what was approved.
 
-    An offer never changes. Whoever has seen its changes can therefore approve exactly this offer,
-    whatever the server lists meanwhile.
+    An offer never changes. After its changes were shown, exactly this offer can therefore be
+    approved, whatever the server lists meanwhile.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Trust:
         self.offer = Offer({}, None)
         """What the server offers now."""
         self.is_first = False
-        """Whether the server had no approval yet, so that its offer was approved at once."""
+        """Whether this was the server's first offer, which is approved automatically."""
 
     @property
     def has_changed(self) -> bool:

@@ -146,7 +146,7 @@ def _open_browser(page: str) -> None:
 def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | None:
     """Return the object that authorizes requests to the server of *entry*; None without `auth`.
 
-    `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping with settings.
+    `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping of settings.
     OAuth tokens are hidden in everything that the session of *inbox* shows. The settings are:
 
     - For a login by the user: the settings of FastMCP's `OAuth`, such as `client_metadata_url`,

@@ -43,7 +43,7 @@ class ServerEnd:
 
     def hang_up(self) -> None:
         """End the connection like a server that crashes; any thread may call this."""
-        # As above
+        # The loop may have ended meanwhile
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._hang_up)
 

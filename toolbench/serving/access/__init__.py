@@ -1,1 +1,1 @@
-"""How MCP clients reach the served tools: the URL, the token, configurations, `toolbench connect`."""
+"""How MCP clients reach served tools: URL, token, configurations and `toolbench connect`."""
