@@ -1,4 +1,4 @@
-"""Evals test whether models use a tool correctly; sweeps call a tool with many arguments."""
+"""Evals test whether models use tools correctly; sweeps call a tool with many arguments."""
 
 from typing import TYPE_CHECKING
 

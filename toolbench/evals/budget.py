@@ -48,7 +48,7 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether the limit was exceeded, or a request was not made because it might exceed the limit."""
+        """Whether the limit was exceeded, or a request was held back because it might exceed it."""
         return self._has_refused or self._exceeds(self.spent or 0.0)
 
     @property
@@ -57,7 +57,7 @@ class Budget:
         return self.is_limited and self._answers.total() > self._priced
 
     def may_begin(self, request: Hashable, model: str, estimate: float | None = None) -> bool:
-        """Tell whether the limit still allows *request*; if it does, reserve money for it.
+        """Tell whether the limit allows *request*; if so, reserve money for the request.
 
         While the cost of a model is unknown, only one request to it is made at a time.
 
@@ -80,7 +80,7 @@ class Budget:
         return True
 
     def count(self, request: Hashable, model: str, cost: float | None, *, is_answer: bool) -> None:
-        """Note the end of *request* and the cost of its answer, also for an answer from a file."""
+        """Note the end of *request* and the cost of its answer, which may come from a file."""
         self._running.pop(request, None)
         self._answers[model] += is_answer
         if cost is not None:
@@ -100,7 +100,7 @@ _WHOLE = 10_000_000
 
 @dataclass(frozen=True)
 class Estimate:
-    """The number of requests, and estimates of tokens and cost.
+    """The number of requests, with estimates of their tokens and cost.
 
     Examples:
         >>> from toolbench.evals import Estimate
@@ -112,7 +112,7 @@ class Estimate:
     input_tokens: int
     output_tokens: int
     cost: float | None
-    """The cost in US dollars; None if the price of a model is not known."""
+    """The cost in US dollars; None if the price of a model is unknown."""
 
     def __str__(self) -> str:
         tokens = self.input_tokens + self.output_tokens
@@ -134,7 +134,7 @@ class Requests:
         tools: Sequence[ToolDefinition[Any, Any]],
         system_prompt: str | None,
     ) -> None:
-        """Estimate what each request to one of *models* has in addition to its prompt."""
+        """Prepare estimates: what each request to one of *models* contains besides its prompt."""
         self._base: dict[str, int] = {}
         self._prices: dict[str, Price] = {}
         for name, model in models.items():
@@ -149,7 +149,7 @@ class Requests:
         return self._base[model] + estimate_tokens(case.prompt)
 
     def cost(self, model: str, case: Case) -> float | None:
-        """Return the estimated cost of a request and its answer; None if the price is not known."""
+        """Return the estimated cost of a request and its answer; None if the price is unknown."""
         price = self._prices.get(model)
         if price is None:
             return None
@@ -157,7 +157,7 @@ class Requests:
         return (read + ANSWER * price.output) / 1_000_000
 
     def estimate(self, todo: Iterable[tuple[str, Case]]) -> Estimate:
-        """Estimate all requests *todo*: pairs of a model's name and a case."""
+        """Estimate all requests in *todo*, which has pairs of a model's name and a case."""
         count = tokens = 0
         total: float | None = 0.0
         for name, case in todo:

@@ -39,9 +39,9 @@ class Case:
     forbid: Sequence[str] = field(default=(), kw_only=True)
     """Names of tools that must not be called."""
     match: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    """How fields are compared, by their paths (`total`, `guest.name`, `items[].price`). Without
-    a rule: equal JSON, where an argument that is left out equals its default. Rules: "approx"
-    (numbers; {"approx": 0.01} is a relative tolerance), "regex" (the expected value, or
+    """The rules by which fields are compared, by path (`total`, `guest.name`, `items[].price`).
+    Without a rule, the field must be equal JSON, and an omitted argument equals its default. Rules:
+    "approx" (numbers; {"approx": 0.01} is a relative tolerance), "regex" (the expected value, or
     {"regex": "^Par"}), "any", "contains", "subset" (more keys or items are allowed), "unordered" (a
     list in any order). {"*": "any"} allows arguments that the case does not name."""
     name: str | None = field(default=None, kw_only=True)
@@ -113,17 +113,17 @@ class Case:
 
     @property
     def title(self) -> str:
-        """The name in reports, without secrets of the expected calls."""
+        """The name in reports, with the secrets of the expected calls masked."""
         return self._redactor.text(self.name or self.prompt)
 
     @property
     def masked_prompt(self) -> str:
-        """The prompt to show, without secrets of the expected calls."""
+        """The prompt to show, with the secrets of the expected calls masked."""
         return self._redactor.text(self.prompt)
 
     @cached_property
     def _redactor(self) -> Redactor:
-        """The redactor for expected arguments that are named like a secret, such as `password`."""
+        """The redactor for expected arguments whose names suggest a secret, such as `password`."""
         secrets: list[str] = []
         for call in self.calls:
             secrets += BY_NAMES.secrets_in(call.arguments)
@@ -139,11 +139,11 @@ class Case:
 
     @property
     def is_proposal(self) -> bool:
-        """Whether a program wrote the case and nobody has confirmed it yet."""
+        """Whether a program wrote the case, and no user has confirmed it yet."""
         return PROPOSAL in self.tags
 
     def confirmed(self) -> "Case":
-        """Return a copy without the tag "proposal": you have read the case and agree."""
+        """Return a copy without the tag "proposal": you have read the case and agree with it."""
         return replace(self, tags=tuple(t for t in self.tags if t != PROPOSAL))
 
     def to_dict(self) -> dict[str, Any]:

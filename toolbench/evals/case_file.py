@@ -1,7 +1,7 @@
 """Read and write cases as a YAML file, which pydantic-evals reads as a `Dataset`.
 
 The prompt is `inputs`, the calls are `expected_output`, and the fields that only toolbench
-has (`match`, `forbid`, `tags`) are `metadata`. What only pydantic-evals uses is kept as it is.
+has (`match`, `forbid`, `tags`) are `metadata`. Fields that only pydantic-evals uses are kept.
 Source: pydantic-evals, `Dataset.to_file`.
 """
 
@@ -26,16 +26,16 @@ _KNOWN = frozenset({"name", "inputs", "expected_output", "metadata", "evaluators
 
 @dataclass(frozen=True)
 class Head:
-    """What a file has besides its cases: for pydantic-evals, or for the editor of a person."""
+    """The content of a file besides its cases, which is kept for pydantic-evals and for users."""
 
     comment: str = ""
-    """The lines of comment at the start."""
+    """The comment lines at the start."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """The other fields, such as `name` and `evaluators`; `cases` is empty, in its place."""
+    """The other fields, such as `name` and `evaluators`; `cases` is empty, to keep its position."""
 
 
 def read(path: Path) -> tuple[list[Case], Head]:
-    """Return the cases of the file *path*, and what else is in the file.
+    """Return the cases of the file *path*, and its other content.
 
     Raises:
         CaseError: If the file cannot be read, has no list of cases, or has a case that cannot be
@@ -89,7 +89,7 @@ def _case(data: Any, place: str) -> Case:
 
 
 def write(path: Path, cases: Iterable[Case], head: Head, *, overwrite: bool) -> None:
-    """Write *cases* to the file *path*, with what *head* keeps of another file.
+    """Write *cases* to the file *path*, with the other content in *head*.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.

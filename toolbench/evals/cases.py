@@ -1,4 +1,4 @@
-"""A list of cases, from a file, the history, a table or schemas, as text and as HTML."""
+"""A list of cases from a file, the history, a table or schemas, shown as text or HTML."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
@@ -43,7 +43,7 @@ def _arguments(arguments: dict[str, object]) -> str:
 
 
 def cases_html(cases: Sequence[Case]) -> Html:
-    """Return *cases* as a table, which needs no kernel; up to 200 cases."""
+    """Return the first 200 of *cases* as a table, which needs no kernel."""
     if not cases:
         return Html("<div>There are no cases yet.</div>")
     rows = [_row(case) for case in islice(cases, _LINES)]
@@ -51,7 +51,7 @@ def cases_html(cases: Sequence[Case]) -> Html:
 
 
 def cases_text(cases: Sequence[Case]) -> str:
-    """Return *cases* as text: a line for each case, up to 200 cases."""
+    """Return the first 200 of *cases* as text, with a line for each case."""
     lines = [f"{case.title}: {expected_text(case)}" for case in islice(cases, _LINES)]
     return "\n".join([*lines, *_rest(cases)])
 
@@ -74,7 +74,7 @@ _TABLE = ("prompt", "tool", "arguments", "forbid", "match", "name", "tags")
 
 
 def _cases_of_table(frame: Frame) -> Iterator[Case]:
-    """Return the cases of a table; rows with the same name and prompt are one case.
+    """Return the cases of a table; rows with the same name and prompt become one case.
 
     Raises:
         CaseError: If the column `prompt` is missing, or a row is not a case.
@@ -125,9 +125,9 @@ def _names(value: Any) -> list[str]:
 
 
 class Cases(MutableSequence[Case]):
-    """A list of the cases of an evaluation. `+` joins two lists.
+    """A list of the cases of an evaluation; `+` joins two lists.
 
-    As the last value of a cell it is shown as a table.
+    As the last value of a cell, the list is shown as a table.
 
     Examples:
         >>> from toolbench.evals import Case, Cases
@@ -299,7 +299,7 @@ class Cases(MutableSequence[Case]):
 
     @property
     def proposals(self) -> "Cases":
-        """The cases that a program wrote and nobody has confirmed yet."""
+        """The cases that a program wrote, and no user has confirmed yet."""
         cases = (case for case in self._cases if case.is_proposal)
         return Cases(cases)._with_head(self._head)
 

@@ -81,7 +81,7 @@ class Comparison(tuple[ModelChange, ...]):
     def __new__(
         cls, changes: Iterable[ModelChange], problem: str = "The reports have no case in common."
     ) -> Self:
-        """Make a comparison of *changes*; without changes it is shown as *problem*."""
+        """Make a comparison of *changes*; if there are none, *problem* is shown instead."""
         comparison = super().__new__(cls, changes)
         comparison._problem = problem
         return comparison
@@ -111,7 +111,7 @@ class Comparison(tuple[ModelChange, ...]):
 
 
 def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
-    """Compare the reports *before* and *after*, for each model that is in both.
+    """Compare the reports *before* and *after*, for each model that is in both reports.
 
     If each report has only one model, these two are compared, even under different names.
     """
@@ -145,8 +145,7 @@ def _key(trial: Trial) -> Key:
 def _titles(trials: Iterable[Trial]) -> Mapping[Key, str]:
     """Return the title to show for each case.
 
-    The title of a case and of its trial differ if the trial hides a secret in it. Then the title of
-    the trial is used.
+    If a trial masks a secret in the title of its case, the title of the trial is used.
     """
     titles: dict[Key, str] = {}
     for trial in trials:

@@ -1,4 +1,4 @@
-"""Ask for consent once for many calls; the question says how many there will be."""
+"""Ask for consent once before many calls; the question says how many calls there will be."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,17 +24,17 @@ def ask_for_all(
 
     Args:
         tools: The tools that will be called.
-        count: How many calls there will be. If left out, *tools* has the tool of each call, and those
-            that need no consent are not counted.
+        count: How many calls there will be. If left out, *tools* contains the tool of each call,
+            and calls that need no consent are not counted.
         at_most: Whether *count* is a maximum.
 
     Returns:
-        The names of the tools to whose calls the person agreed. No name if consent is not needed, or
-        if no person can answer: then each call is a matter of the policy.
+        The names of the tools whose calls the user approved. Empty if consent is not needed, or if
+        no user can answer: then the policy decides on each call.
 
     Raises:
-        ConsentError: If the answer is no. If no person can answer: only if a reason to ask holds
-            without a person too. In both cases no call has run.
+        ConsentError: If the user declined, or if no user can answer and consent is required even
+            then. In both cases no call has run.
     """
     rulings: dict[str, Ruling] = {}
     is_dangerous, asked = False, 0

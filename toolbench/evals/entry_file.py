@@ -1,4 +1,4 @@
-"""A YAML file with a list of entries that users edit too: each change keeps what they wrote beside it."""
+"""A YAML file with a list of entries that users edit too: changes keep what users wrote."""
 
 import os
 import pathlib
@@ -18,19 +18,19 @@ from toolbench.values import json_text, plain, same_json
 
 
 class EntryFile:
-    """The file, of a limited size. Each change reads it again under a lock: others may write it too."""
+    """A file of limited size. Each change reads it again under a lock: others may write it too."""
 
     def __init__(self, path: pathlib.Path, largest: int, entry: str) -> None:
-        """Use the file *path*, of at most *largest* bytes; nothing is read yet.
+        """Use the file *path* of at most *largest* bytes; nothing is read yet.
 
-        *entry* is the word for one of its entries in messages.
+        *entry* is the word for an entry in messages, such as "check".
         """
         self.path = path
         self._largest = largest
         self._entry = entry
 
     def text(self) -> str:
-        """Return what is in the file; an empty string if there is none.
+        """Return the text of the file; an empty string if there is no file.
 
         Raises:
             CaseError: If the file cannot be read, is too large, or is not UTF-8.
@@ -55,10 +55,10 @@ class EntryFile:
             self.refuse("it is not UTF-8")
 
     def data(self, text: str, schema: Any = None, path: tuple[str | None, ...] = ()) -> Any:
-        """Return the value of *text*, as `read_yaml` does; None if it is empty.
+        """Return the value of *text*, as `read_yaml` does; None if *text* is empty.
 
         Raises:
-            CaseError: If it is not YAML, or has an alias.
+            CaseError: If *text* is not YAML, or contains an alias.
         """
         try:
             # A few lines of aliases could stand for more than memory holds; a scan takes long
@@ -69,10 +69,11 @@ class EntryFile:
             self.refuse(" ".join(str(error).split()).rstrip("."))
 
     def change(self, changed: Callable[[str], str]) -> None:
-        """Write what *changed* makes of the text, under a lock.
+        """Replace the text of the file with the result of *changed*, under a lock.
 
         Raises:
-            CaseError: If the file cannot be read or written, or becomes too large; it stays as it was.
+            CaseError: If the file cannot be read or written, or becomes too large; then it does not
+                change.
         """
         try:
             # What exists can be locked
@@ -89,7 +90,7 @@ class EntryFile:
             raise CaseError(msg) from None
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise the error that the file cannot be used, and *why*.
+        """Raise the error that the file cannot be used; *why* completes the sentence.
 
         Raises:
             CaseError: Always.
@@ -99,13 +100,13 @@ class EntryFile:
 
 
 def head_of(text: str) -> str:
-    """Return the lines of comment with which *text* begins."""
+    """Return the comment lines at the start of *text*."""
     lines = text.splitlines(keepends=True)
     return "".join(takewhile(lambda line: line.startswith("#"), lines))
 
 
 def appended(text: str, entry: Mapping[str, Any], is_meant: Callable[[str], bool]) -> str:
-    """Return *text*, which ends with its list, with *entry* after it; "" if no way is what *is_meant*."""
+    """Append *entry* to the list at the end of *text*; "" if no result satisfies *is_meant*."""
     written = write_yaml([entry])
     for prefix in ("", "  "):
         longer = f"{text.rstrip()}\n{indent(written, prefix)}"
@@ -115,9 +116,9 @@ def appended(text: str, entry: Mapping[str, Any], is_meant: Callable[[str], bool
 
 
 def changed_in(text: str, path: Path, old: Any, new: Any) -> str:
-    """Return *text* with *new* in the place of *old*, to which *path* leads; "" if there is no such place.
+    """Replace *old*, at *path* in *text*, with *new*; return "" if the place is not found.
 
-    Only the parts that differ are written, so that all other lines stay, with their comments.
+    Only the parts that differ are written, so all other lines stay, with their comments.
     """
     if same_json(old, new):
         return text
@@ -152,7 +153,7 @@ def _replaced(text: str, path: Path, value: Any) -> str:
 
 
 def _written(value: Any, before: str) -> str:
-    """Return *value* as YAML; *before* is what stands before it on its line."""
+    """Return *value* as YAML; *before* is the text before it on its line."""
     margin = len(before) - len(before.lstrip(" -"))
     if isinstance(value, Mapping | list) and value and margin == len(before):
         return indent(write_yaml(value), " " * margin).strip()

@@ -1,4 +1,4 @@
-"""Evaluate models: let them answer cases, and score the answers."""
+"""Evaluate models: ask them to answer cases, and score the answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ _MOST = 10
 
 
 def absent_tools(cases: Iterable[Case], offered: Collection[str]) -> list[str]:
-    """Return a sentence for each tool that *cases* expect or forbid, but that is not *offered*."""
+    """Return a sentence for each tool that *cases* expect or forbid but that is not *offered*."""
     expected: Counter[str] = Counter()
     forbidden: Counter[str] = Counter()
     for case in cases:
@@ -94,7 +94,7 @@ def _sentences(names: Counter[str], verb: str, effect: str, offered: Collection[
 
 
 def models_of(model: Any) -> dict[str, Model]:
-    """Return the models by name.
+    """Return the models in *model*, one or several, by name.
 
     Raises:
         CaseError: If there is no model.
@@ -111,7 +111,7 @@ def models_of(model: Any) -> dict[str, Model]:
 
 
 def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyTool]) -> Cases:
-    """Return *cases* with the names that models see in place of addresses, such as `server.tool`."""
+    """Return *cases* with tool addresses, such as `server.tool`, replaced by offered names."""
     named = Cases(cases)
     for place, case in enumerate(named):
         seen: dict[str, str] = {}
@@ -127,7 +127,7 @@ def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyT
 
 
 def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
-    """Return the tools, made as for an agent; *undo* closes the tools that are made here."""
+    """Return the tools, made as for an agent; *undo* closes those that are made here."""
     if isinstance(specs, str):
         specs = [specs]
     toolset = Toolset(specs, ConversationState(), parts={})
@@ -242,7 +242,7 @@ def _ask(
     cancel_token: CancelToken | None = None,
     carrier: Mapping[str, str] | None = None,
 ) -> tuple[Answer, float]:
-    """Ask *model* for one answer, here or in an executor's worker; return it with the seconds it took.
+    """Ask *model* for one answer, here or in an executor's worker; return it and its seconds.
 
     *carrier* is the trace context of the trial.
     """
@@ -299,7 +299,7 @@ class _Evaluation:
         return (t for t in self._plan() if t[0] in model_names and t not in self._trials)
 
     def resume(self, lines: SavedLines, *, with_errors: bool) -> None:
-        """Take the answers to this evaluation from *lines*, and save new ones there."""
+        """Take the answers of this evaluation from *lines*, and save new answers there."""
         self._saved = SavedAnswers(
             *(lines, self._models, self._offered, self._tools, self._cases),
             system_prompt=self._system_prompt,
@@ -394,7 +394,7 @@ class _Evaluation:
                 raise KeyboardInterrupt
 
     def _note(self, task: Task, future: "Future[Any]") -> Trial:
-        """Save and keep the trial of *task*, then run its calls; *future* has its answer or error."""
+        """Save and keep the trial of *task*, then run its calls; *future* has answer or error."""
         scored = self._scored(task, future)
         is_lost = not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
         if self._saved is not None and not is_lost:
@@ -409,14 +409,14 @@ class _Evaluation:
         return self._trials[task]
 
     def _most_calls(self, task: Task) -> int:
-        """Return how many calls of the answer to *task* may run, at most, if they need consent."""
+        """Return the most calls of the answer to *task* that may run, for the consent question."""
         if task in self._open:
             # All that are left: they are known
             return sum(map(can_run, self._open[task])) - len(self._results[task])
         return max(1, len(self._cases[task[1]].calls))
 
     def _run_calls(self, task: Task, calls: list[ToolCall]) -> None:
-        """Run those *calls* of an answer that have no result, and save each one that ends."""
+        """Run those *calls* of an answer that have no result, and save each result at once."""
         if not self._execute:
             return
 
@@ -439,7 +439,10 @@ class _Evaluation:
         *,
         is_limited: bool,
     ) -> list[Lane[Task]]:
-        """Return a lane for each model that takes one request at a time, and a lane for all others."""
+        """Return a lane for each model that takes one request at a time, and one for all others.
+
+        A lane holds the tasks of one executor.
+        """
         lanes: list[Lane[Task]] = []
         together: list[str] = []
         for name, model in self._models.items():
@@ -485,14 +488,14 @@ class _Evaluation:
         return submitted(executor, _ask, model, messages, tools, token, carrier, is_near=is_near)
 
     def _end_spans(self) -> None:
-        """End the spans of trials that will not end: the evaluation was interrupted."""
+        """End the spans of trials that an interrupt left without an end."""
         while self._spans:
             tracing.end(self._spans.popitem()[1], {}, error="cancelled")
 
     # --- a trial -------------------------------------------------------------------
 
     def _scored(self, task: Task, future: "Future[Any]") -> Scored:
-        """Return the answer to *task*, which *future* has, or its error, with its scores."""
+        """Score the answer to *task*, or the error instead of an answer, that *future* has."""
         name, place, repeat = task
         return scored_answer(
             future,
@@ -505,7 +508,7 @@ class _Evaluation:
 
 
 def _end_span(span: Any, trial: Trial) -> None:
-    """End the *span* of *trial*, which says whether it passed."""
+    """End the *span* of *trial* with an attribute for whether the trial passed."""
     attributes: dict[str, Any] = {}
     if trial.passed is not None:
         attributes["toolbench.trial.passed"] = trial.passed
@@ -516,7 +519,7 @@ def _end_span(span: Any, trial: Trial) -> None:
 
 
 def _lightened(trial: Trial) -> Trial:
-    """Return *trial* without its message if it passed: only failures are read again."""
+    """Return *trial* without its message if it passed: reports show only those of failures."""
     if trial.passed:
         return replace(trial, message=None)
     return trial

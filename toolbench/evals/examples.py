@@ -1,6 +1,6 @@
-"""Named values of a tool's form, in a file beside the notebook: `NAME.examples.yaml`.
+"""Named values of a tool's form, in a file in the notebook's folder: `NAME.examples.yaml`.
 
-Panels show them, and evaluations make cases of them. A user may edit the file.
+Panels show them, and evaluations turn them into cases. A user may edit the file.
 """
 
 from collections.abc import Mapping
@@ -26,23 +26,23 @@ _LARGEST, _LONGEST = 200_000, 20_000
 
 
 class Example(BaseModel):
-    """Arguments of a tool under a name; what else a user has written beside them is kept."""
+    """Named arguments of a tool; further keys that a user wrote in the entry are kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     name: str
     arguments: dict[str, Any]
     left_out: tuple[str, ...] = ()
-    """The names of the arguments that the file does not have: those with a secret, or too long."""
+    """The names of arguments that are not saved because they have a secret or are too long."""
     prompt: str = ""
-    """What a user would ask a model for; empty if nobody has written it."""
+    """What a user would ask a model for; empty if no user wrote a prompt."""
 
     @classmethod
     def of(cls, name: str, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> "Example":
-        """Return *arguments* as an example, without what is hidden in *masked*, a copy of them.
+        """Return *arguments* as an example, without those that differ in *masked*, a masked copy.
 
         Raises:
-            CaseError: If *name* is no name.
+            CaseError: If *name* is empty or too long.
         """
         name = " ".join(name.split())
         if not name or len(name) > 80:
@@ -74,8 +74,10 @@ class ExampleFile(EntryFile):
 
         Args:
             path: The file.
-            tool: The address of the tool whose file it is; empty for the one that the file names.
-            schema: The schema of the tool's arguments: where it takes text, a text needs no quotes.
+            tool: The address of the tool to which the file belongs; if empty, the file names the
+                tool.
+            schema: The schema of the tool's arguments: strings need no quotes if it expects a
+                string.
         """
         super().__init__(path, _LARGEST, "example")
         self.tool = tool
@@ -83,34 +85,34 @@ class ExampleFile(EntryFile):
 
     @classmethod
     def of(cls, tool: ToolDefinition[Any, Any]) -> "ExampleFile":
-        """Return the file of *tool*, in the folder of the notebook; there may be none yet."""
+        """Return the file of *tool* in the folder of the notebook; the file need not exist."""
         address = ToolAddress.of(tool)
         path = notebook_folder() / f"{address.file_name}{ENDING}"
         return cls(path, str(address), tool.input_schema)
 
     @property
     def is_first(self) -> bool:
-        """Whether there is no file with examples in the folder yet."""
+        """Whether the folder has no file with examples yet."""
         return not any(self.path.parent.glob(f"*{ENDING}"))
 
     def read(self) -> list[Example]:
-        """Return the examples, none if there is no file.
+        """Return the examples; an empty list if there is no file.
 
         Raises:
-            CaseError: If the file cannot be read, or has anything else.
+            CaseError: If the file cannot be read, or contains anything else.
         """
         return self._parsed(self.text())
 
     def put(self, example: Example) -> None:
-        """Add *example*, in place of one of the same name.
+        """Add *example*, or replace the example of the same name.
 
         Raises:
-            CaseError: If the file cannot be read or written; it stays as it was.
+            CaseError: If the file cannot be read or written; then it does not change.
         """
         self.change(partial(self._with, example))
 
     def _with(self, example: Example, text: str) -> str:
-        """Return *text* with *example*; comments stay if it is a new one."""
+        """Return *text* with *example* added; comments stay, unless an example is replaced."""
         examples = self._parsed(text)
         rest = [each for each in examples if each.name != example.name]
         longer = ""
@@ -126,7 +128,7 @@ class ExampleFile(EntryFile):
             return False
 
     def _whole(self, text: str, examples: list[Example]) -> str:
-        """Return the text of a file with *examples*, below the comment that *text* begins with."""
+        """Return the text of a file with *examples*, below the first comment of *text*."""
         comment = head_of(text)
         if not text.strip():
             comment = f"# Named values for the form of {self.tool}, never with secrets.\n"

@@ -24,7 +24,7 @@ _INTERRUPTED = "not run: the evaluation was interrupted"
 
 
 class CallRunner:
-    """Runs the calls of answers one after another; after an interrupt it runs no more calls."""
+    """Runs the calls of answers one after another, and none after an interrupt."""
 
     def __init__(self) -> None:
         """Make a runner that has not asked for consent yet."""
@@ -32,10 +32,10 @@ class CallRunner:
         # As the person was asked about them
         self._judged: dict[str, AnyTool] = {}
         self.is_interrupted = False
-        """Whether a person interrupted the evaluation. Then no call runs any more."""
+        """Whether the user interrupted the evaluation. Then no further call runs."""
 
     def ask(self, tools: Iterable[AnyTool], count: int) -> None:
-        """Ask once whether at most *count* calls of *tools* may run, if they need consent, and for secrets.
+        """Ask for consent, once, to at most *count* calls of *tools*, and for missing secrets.
 
         Raises:
             ConsentError: As for `ask_for_all`.
@@ -60,12 +60,14 @@ class CallRunner:
 
         Args:
             calls: The calls of an answer.
-            limit: The most calls to run that were agreed to; further ones are marked as not run.
-            known: The results of calls that ran before, by their places: they do not run again.
-            keep: Gets the place and the result of each other call, as soon as it has ended, and
-                puts it into *known*. It does not get a call that was stopped, or that did not run.
-            redactor: Hides the secrets of the answer and of its case, and the key of the model: a
-                tool may find them anywhere.
+            limit: The most calls to run with the user's consent; further calls are marked as not
+                run.
+            known: The results of calls that ran before, by position: these calls do not run again.
+            keep: Called with the position and the result of each other call as soon as the call
+                ends; it adds the result to *known*. It is not called for calls that were stopped or
+                did not run.
+            redactor: Masks the secrets of the answer and its case, and the key of the model:
+                results may contain them anywhere.
         """
         results: list[Json] = []
         for place, call in enumerate(calls):
@@ -83,7 +85,7 @@ class CallRunner:
         return tuple(results)
 
     def _refusal(self, call: ToolCall, limit: int) -> str:
-        """Return why a call may not run; empty if it may. *limit* calls of the one consent may."""
+        """Return why *call* may not run, or "" if it may; the consent covers *limit* more calls."""
         if self.is_interrupted:
             return _INTERRUPTED
         # Of any other call, the policy judges when it comes

@@ -1,4 +1,4 @@
-"""The calls of a sweep: all combinations of a grid, a list of arguments, or rows of a table."""
+"""The calls of a sweep: all combinations of a grid, lists of arguments, or rows of a table."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -16,14 +16,14 @@ _SINGLE = (str, bytes, Mapping)
 
 
 class Calls:
-    """The sets of arguments of a sweep. Each combination of a grid is made only when it is needed."""
+    """The sets of arguments of a sweep; a combination of a grid is only made when needed."""
 
     def __init__(self, tool: ToolDefinition[Any, Any], inputs: Any) -> None:
         """Read *inputs* for *tool*.
 
         Raises:
-            CaseError: If *inputs* is not a grid, a list or a table. Also if the tool does not have
-                an argument that the grid, or every row, has.
+            CaseError: If *inputs* is not a grid, a list or a table, or if an argument that the grid
+                or every row names is not an argument of the tool.
         """
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()
@@ -52,7 +52,7 @@ class Calls:
     def _shared_names(self) -> set[str]:
         """Return the names that all rows have.
 
-        A wrong name in only some rows is an error of these rows.
+        If a wrong name is only in some rows, only these rows fail.
         """
         if not self._rows:
             return set()
@@ -93,7 +93,7 @@ def _arguments(row: Any) -> dict[str, Any]:
 
 
 def rows_of(frame: Frame) -> list[dict[str, Any]]:
-    """Return the rows of a table by the names of the columns; empty cells are left out."""
+    """Return the rows of a table as dicts by column name; empty cells are left out."""
     names = [str(name) for name in frame.columns]
     rows: list[dict[str, Any]] = []
     for cells in frame.itertuples(index=False, name=None):
@@ -106,7 +106,7 @@ def rows_of(frame: Frame) -> list[dict[str, Any]]:
 
 
 def _as_python(value: Any) -> Any:
-    """Turn a number of NumPy into a number of Python."""
+    """Convert a NumPy number to a Python number."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         return value.item()
     return value

@@ -1,8 +1,8 @@
-"""Identify a model, a tool or a value by a text: saved work is used only where the text is the same.
+"""Identify a model, a tool or a value by a text: saved work is reused only if the texts are equal.
 
-A tool is its name, its schema, its version and its source, or its server. What else its code reads
-(variables, functions, files) is not looked at, for nobody can know all of it: that is what a new
-`version=` is for.
+The text of a tool contains its name, schema, version, and its source or server. It does not show
+what else the tool's code reads (variables, functions, files), which cannot be found reliably.
+After such a change, give a new `version=`.
 """
 
 import inspect
@@ -39,7 +39,7 @@ _PICKLE = 4
 def value_text(value: Any) -> str:
     """Return the text that identifies *value*. Types count: 1, 1.0, "1" and true differ.
 
-    A value that cannot be written, such as a lock, gets a text that no other value has.
+    A value that cannot be serialized, such as a lock, gets a random text that equals no other.
     """
     try:
         return json.dumps(_typed(value))
@@ -48,7 +48,7 @@ def value_text(value: Any) -> str:
 
 
 def _typed(value: Any) -> list[Any]:
-    """Return *value* as JSON data with the types of its parts."""
+    """Return *value* as JSON data that includes the type of each part."""
     kind = type(value).__qualname__
     inside = parts(value)
     if inside is None:
@@ -67,8 +67,8 @@ def tool_text(tool: ToolDefinition[Any, Any], version: str | None = None) -> str
 
     Args:
         tool: The tool.
-        version: A label for all that the source does not show; the tool's own if left out, which
-            may be that of its server.
+        version: A label for everything that the source does not show. If left out, the label of
+            the tool or of its server.
     """
     if version is None:
         version = tool.version
@@ -84,9 +84,9 @@ def tool_text(tool: ToolDefinition[Any, Any], version: str | None = None) -> str
 
 
 def model_text(model: Model) -> str:
-    """Return the text that identifies *model*: its name, its kind, its address and its options.
+    """Return the text that identifies *model*: its name, type, address and options.
 
-    For a function it is the function's source too.
+    For a function, the text includes the function's source.
     """
     facts: list[Any] = [type(model).__qualname__, model.name]
     facts += [getattr(model, name, None) for name in _OF_A_MODEL]
@@ -100,7 +100,7 @@ def model_text(model: Model) -> str:
 def source_of(work: Any) -> str:
     """Return the source of a function, or of the methods of an object's class.
 
-    Without source, as in Python's own console, it is what Python compiled.
+    If there is no source, as in Python's own console, return the compiled code as text.
     """
     while isinstance(work, partial):
         work = work.func

@@ -86,7 +86,7 @@ class Stratum:
 
 
 def p_value(strata: Iterable[Stratum]) -> float:
-    """Return the two-sided p-value: the probability that chance alone makes a difference so large.
+    """Return the two-sided p-value: how likely chance alone makes a difference this large.
 
     Each item of *strata* is one case. The test is the exact conditional test of 2 x 2 tables in
     strata: within each case the answers are shuffled between before and after. With one answer to
@@ -118,7 +118,7 @@ def _can_differ(stratum: Stratum) -> bool:
 
 
 def _range(stratum: Stratum) -> tuple[int, int]:
-    """Return the smallest and the largest `after_hits` that are possible with the same sum of hits."""
+    """Return the smallest and the largest `after_hits` that the sum of hits allows."""
     hits = stratum.before_hits + stratum.after_hits
     return max(0, hits - stratum.before_total), min(hits, stratum.after_total)
 
@@ -129,7 +129,7 @@ def _outcomes(stratum: Stratum) -> int:
 
 
 def _shares(stratum: Stratum) -> tuple[int, list[float]]:
-    """Return the smallest possible `after_hits`, and the probability of each possible value in order."""
+    """Return the smallest possible `after_hits`, and the probabilities from there upwards."""
     hits = stratum.before_hits + stratum.after_hits
     low, high = _range(stratum)
     ways = comb(stratum.before_total + stratum.after_total, hits)
@@ -149,7 +149,7 @@ def _sums(one: list[float], other: list[float]) -> list[float]:
 
 
 def _approximate(strata: list[Stratum]) -> float:
-    """Return the p-value by the normal distribution, with the correction for continuity."""
+    """Approximate the p-value with the normal distribution and a continuity correction."""
     difference = variance = 0.0
     for s in strata:
         total = s.before_total + s.after_total

@@ -1,4 +1,4 @@
-"""Write reports of evaluations and of checks as JUnit XML for a CI.
+"""Write reports of evaluations and checks as JUnit XML for a CI.
 
 Source: the schema of the Jenkins xUnit plugin, `junit-10.xsd`.
 """
@@ -20,14 +20,14 @@ _MOST = 100
 
 @dataclass(frozen=True, kw_only=True)
 class JUnitCase:
-    """A test case of a report."""
+    """A test case in the XML."""
 
     name: str
     seconds: float
     error: str | None = None
-    """Why it was not tested; None if it was."""
+    """Why there is no result to judge; None if there is a result."""
     failure: str | None = None
-    """Why the result is not as expected, in several lines; None if it is."""
+    """Why the result is not as expected, in several lines; None if it is as expected."""
 
 
 def case_of_trial(trial: Trial) -> JUnitCase:
@@ -48,7 +48,7 @@ def case_of_trial(trial: Trial) -> JUnitCase:
 
 
 def junit_xml(suites: Mapping[str, Sequence[JUnitCase]], name: str) -> str:
-    """Return *suites*, the test cases by the name of their suite, as JUnit XML of the report *name*."""
+    """Return *suites*, test cases by the name of their suite, as JUnit XML of the report *name*."""
     root = Element("testsuites", _facts(name, [*chain(*suites.values())]))
     for suite, cases in suites.items():
         element = SubElement(root, "testsuite", _facts(suite, cases))
@@ -85,5 +85,5 @@ def _add_case(element: Element, suite: str, case: JUnitCase) -> None:
 
 
 def _text(text: str) -> str:
-    """Return the beginning of *text*; characters that XML 1.0 does not allow become escapes."""
+    """Return the beginning of *text*, with characters that XML 1.0 forbids escaped."""
     return visible(text[:_LONGEST])

@@ -1,4 +1,4 @@
-"""Compare JSON with what a case or a check expects, place by place: calls of a model, results of a tool."""
+"""Compare a model's calls or a tool's results with what a case or a check expects."""
 
 import json
 import re
@@ -30,16 +30,15 @@ LOOSE = {"times": DATE_TIME, "ids": _ID}
 
 @dataclass(frozen=True)
 class FieldRule:
-    """A rule by which one place is compared: a field of a call's arguments, or of a result."""
+    """A rule to compare one field: of a call's arguments, or of a result."""
 
     kind: str
     value: Any = None
-    """The value that belongs to the rule, such as a pattern or a tolerance; None means the
-    default."""
+    """The value of the rule, such as a pattern or a tolerance; None means the default."""
 
     @classmethod
     def of(cls, rule: Any) -> "FieldRule":
-        """Return the rule that *rule* describes: a word, `"approx"`, or with a value, `{"approx": 0.01}`.
+        """Return the rule that *rule* describes: `"approx"`, or with a value `{"approx": 0.01}`.
 
         Raises:
             CaseError: If *rule* is not a rule.
@@ -75,12 +74,12 @@ class FieldRule:
 
     @property
     def needs_expected(self) -> bool:
-        """Whether the rule compares with an expected value. "any", a regex and a type with a value do not."""
+        """Whether the rule needs an expected value: not "any", nor a regex or type with a value."""
         return self.kind != "any" and not (self.kind in ("regex", "type") and self.value)
 
     @property
     def written(self) -> Any:
-        """The rule as JSON data, as in a case."""
+        """The rule as JSON data, in the form that a case has."""
         if self.value is None:
             return self.kind
         return {self.kind: self.value}
@@ -128,7 +127,7 @@ def _any(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _approx(tolerance: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether numbers, alone or inside lists and objects, are equal within *tolerance*."""
+    """Tell whether numbers are equal within *tolerance*, even inside lists and objects."""
     if _is_number(expected) and _is_number(actual):
         if not (isfinite(expected) and isfinite(actual)):
             return bool(expected == actual)
@@ -168,9 +167,9 @@ def _tolerances(value: Any) -> tuple[float, float]:
 
 
 def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual*, a text or a number as JSON text, has a match of the pattern.
+    """Tell whether the pattern matches in *actual*, a string or a number written as JSON.
 
-    The pattern is *pattern*, the rule's own value, or else *expected*.
+    The pattern is *pattern*, the value of the rule, or else *expected*.
     """
     compiled = _compiled(expected if pattern is None else pattern)
     if isinstance(actual, int | float):
@@ -202,7 +201,7 @@ def _compiled(pattern: Any) -> Any:
 
 
 def _contains(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether a text contains the expected text, or a list contains the expected items."""
+    """Tell whether *actual* contains *expected*: a string a string, or a list its items."""
     if isinstance(expected, str) and isinstance(actual, str):
         return expected in actual
     items = expected if _is_list(expected) else [expected]
@@ -210,7 +209,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual* has all keys and items of *expected*, at any depth; it may have more."""
+    """Tell whether *actual* has all keys and items of *expected* at any depth, perhaps more."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
             key in actual and _subset(_, value, actual[key]) for key, value in expected.items()
@@ -228,7 +227,7 @@ def _unordered(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _are_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
-    """Tell whether *items* has each of the *expected* items, as often as they do."""
+    """Tell whether *items* contains each of the *expected* items, at least as often."""
     left = list(items)
     for want in expected:
         for place, item in enumerate(left):
@@ -241,7 +240,7 @@ def _are_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
 
 
 def _fit_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
-    """Tell whether each of *expected* is a subset of an item of its own.
+    """Tell whether each item of *expected* is a subset of a different item of *items*.
 
     Source: Kuhn's algorithm for matchings in bipartite graphs.
     """
@@ -255,7 +254,7 @@ def _fit_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
 def _has_place(
     place: int, fitting: Sequence[Sequence[int]], owner: dict[int, int], tried: set[int]
 ) -> bool:
-    """Give the expected item at *place* an item that fits; others may have to move to another one."""
+    """Assign a fitting item to the expected item at *place*, and reassign others if necessary."""
     for number in fitting[place]:
         if number not in owner:
             owner[number] = place
@@ -271,7 +270,7 @@ def _has_place(
 
 
 def _type(wanted: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual* is of the type *wanted*, or of that of *expected*."""
+    """Tell whether *actual* has the type *wanted*, or the type of *expected* if that is None."""
     if wanted is None:
         return _type_of(expected) == _type_of(actual)
     return wanted == _type_of(actual) or (wanted == "number" and _type_of(actual) == "integer")
@@ -304,7 +303,7 @@ def _ids(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def loosened(value: Any, names: Iterable[str]) -> Any:
-    """Return *value* with one word in the place of what the rules *names*, of `LOOSE`, let differ."""
+    """Replace everything that the rules *names* allow to differ, such as times, with one word."""
 
     def loose(part: Any) -> Any:
         if isinstance(part, str):
@@ -333,7 +332,7 @@ TAKE_VALUE = frozenset({"approx", "regex", "type"})
 
 
 def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
-    """Return the rules of a case's `match`, by field.
+    """Return the rules of `match`, as in a case, by field.
 
     Raises:
         CaseError: If a value is not a rule.
@@ -370,12 +369,12 @@ class ExpectedCall:
 
 @dataclass(frozen=True)
 class SentCall:
-    """A call that a model sent, with the parts to compare."""
+    """A call that a model sent, in the form in which it is compared."""
 
     name: str
     arguments: Mapping[str, Any]
     defaults: Mapping[str, Any]
-    """The defaults of the tool's arguments: an argument left out counts as its default."""
+    """The defaults of the tool's arguments; an omitted argument counts as its default."""
 
 
 def misfits(

@@ -16,7 +16,7 @@ SOON = 3.0
 
 
 def announce(notes: Iterable[str], on_progress: OnProgress | None) -> None:
-    """Pass *notes* to *on_progress*; without it, warn at the line of the caller's caller."""
+    """Pass *notes* to *on_progress*; if it is None, warn at the line of the caller's caller."""
     for note in notes:
         if on_progress is None:
             warn(note, stacklevel=3)
@@ -25,7 +25,7 @@ def announce(notes: Iterable[str], on_progress: OnProgress | None) -> None:
 
 
 class ProgressLine:
-    """A line with the number of finished and remaining tasks, and the time left."""
+    """A line that shows the number of finished and remaining tasks, and the time left."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class ProgressLine:
         estimate: object = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Show the progress of *name* with *total* tasks, after the text *estimate*.
+        """Show the progress of *name*, which has *total* tasks, after the text *estimate*.
 
-        *on_progress* gets each text at once, the estimate first. *clock* counts the seconds.
+        *on_progress* gets each text immediately, first the estimate. *clock* counts the seconds.
         """
         self._estimate = f"{estimate}; " if estimate else ""
         self._name, self._total, self._on_progress = name, total, on_progress
@@ -75,7 +75,7 @@ class ProgressLine:
         return self._clock() - self._last
 
     def show(self, text: str) -> None:
-        """Pass *text* to *on_progress*. Show it in the cell too, if the work began `SOON` seconds ago."""
+        """Pass *text* to *on_progress*, and show it in the cell after `SOON` seconds of work."""
         if self._clock() - self._began >= SOON:
             line.put(self, text)
         if self._on_progress is not None:

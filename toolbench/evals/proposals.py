@@ -1,6 +1,6 @@
 """Propose cases from schemas: valid calls of a tool, each with a prompt that lists the values.
 
-No model is needed. A person then writes the prompts in natural words.
+No model is needed. The user then rewrites the prompts in natural words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ def propose(
 ) -> Iterator[Case]:
     """Yield at most *each* cases for every tool, and then one case without a call.
 
-    Each case of a tool expects another call. In the last case no tool should be called.
+    Each case of a tool expects a different call. In the last case, no tool should be called.
 
     *on_absence* gets a sentence for each tool for which no call could be made.
     """
@@ -66,9 +66,9 @@ def propose(
 def _arguments(
     tool: ToolDefinition[Any, Any], number: int, seed: int
 ) -> tuple[dict[str, Any] | None, str]:
-    """Return valid arguments of *tool*, and ""; or None, and a text that says why there are none.
+    """Return valid arguments of *tool* and ""; or None and the reason why there are none.
 
-    If *number* is odd, all arguments have a value, else only the required arguments.
+    If *number* is odd, all arguments have a value; otherwise only the required arguments do.
     """
     random = Random(f"{seed} {tool.name} {number}")  # noqa: S311 - no secret
     value = plain(_value(tool.input_node, random, 0, whole=number % 2 == 1))
@@ -124,13 +124,13 @@ def _list(node: Node, random: Random, depth: int, *, whole: bool) -> list[Any]:
 
 
 def _one_of(node: Node, random: Random, values: Sequence[Any]) -> Any:
-    """Return one of the first *values* that fit *node*; the first of all if none fits."""
+    """Return one of the first *values* that fit *node*, or the very first if none fits."""
     fitting = list(islice(filter(node.fits, values), _CHOICES))
     return random.choice(fitting or values[:1])
 
 
 def prompt_of(name: str, arguments: Mapping[str, Any], description: str = "") -> str:
-    """Return a plain request to call the tool *name*: the first sentence of its description, each value."""
+    """Return a plain request to call the tool *name*, from its description and the values."""
     first = " ".join(description.split()).split(". ")[0].rstrip(".")
     task = first or " ".join(words_of(name)).capitalize()
     details = ", ".join(

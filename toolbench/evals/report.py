@@ -38,7 +38,7 @@ _STOPS = {
 
 
 class EvalReport(ReportEntries[Trial]):
-    """The trials of an evaluation, in the order of cases, with their statistics.
+    """The trials of an evaluation, in the order of the cases, with their statistics.
 
     Examples:
         >>> from toolbench import tool
@@ -68,7 +68,7 @@ class EvalReport(ReportEntries[Trial]):
         seconds: float = 0.0,
         is_saved: bool = False,
     ) -> None:
-        """Make a report of *trials*; users get it from `evaluate`."""
+        """Make a report of *trials*; users get reports from `evaluate`."""
         super().__init__(
             trials,
             planned=planned,
@@ -82,23 +82,23 @@ class EvalReport(ReportEntries[Trial]):
         self.tools = {tool.name: tool for tool in tools}
         """The offered tools, by name."""
         self.estimate = estimate
-        """The estimate made before the start."""
+        """The estimate that was made before the start."""
         self._is_cost_unknown = is_cost_unknown
 
     # --- what it says ------------------------------------------------------------------
 
     @cached_property
     def summary(self) -> Summary:
-        """The rates of each model, with their intervals."""
+        """The rates of each model, with their confidence intervals."""
         return Summary(self, self.models)
 
     @cached_property
     def confusion(self) -> Confusion:
-        """The counts of called tools for each expected tool, for all models together."""
+        """How often each tool was called for each expected tool, for all models together."""
         return Confusion(self)
 
     def confusion_of(self, model: str) -> Confusion:
-        """Return the counts of the tools that *model* called, for each expected tool."""
+        """Return how often *model* called each tool, for each expected tool."""
         return Confusion(trial for trial in self if trial.model == model)
 
     @cached_property
@@ -108,7 +108,7 @@ class EvalReport(ReportEntries[Trial]):
 
     @cached_property
     def findings(self) -> dict[str, list[Finding]]:
-        """What `lint_tools` reports about the offered tools, by the name of the tool."""
+        """The findings of `lint_tools` about the offered tools, by the name of the tool."""
         by_tool: dict[str, list[Finding]] = {}
         for finding in lint_tools(self.tools.values()):
             by_tool.setdefault(finding.tool, []).append(finding)
@@ -116,7 +116,7 @@ class EvalReport(ReportEntries[Trial]):
 
     @property
     def notices(self) -> list[str]:
-        """Notes that a reader needs to judge the numbers."""
+        """Notes that a reader needs in order to judge the numbers."""
         notices = [*self._notes]
         if self.stopped is not None:
             where = f"after {len(self):,} of {self.planned:,} answers"
@@ -140,22 +140,22 @@ class EvalReport(ReportEntries[Trial]):
         return not (self.failures or self.errors) and len(self) == self.planned
 
     def score(self, name: str = "") -> Score:
-        """Return how many of the planned answers are as expected, with a line for a sheet.
+        """Return how many of the planned answers are as expected, with a line for a spreadsheet.
 
         A missing answer counts as wrong.
 
         Args:
-            name: Whose score it is; the first cell of the line.
+            name: The name of the participant; the first cell of the line.
         """
         right = sum(trial.passed is True for trial in self)
         cases = {id(trial.case): trial.case for trial in self}.values()
         return score_of(Rate(right, self.planned), name=name, models=self.models, cases=cases)
 
     def compare(self, earlier: "EvalReport") -> Comparison:
-        """Compare this report with *earlier*: the cases that changed, and a significance test.
+        """Compare this report with *earlier*: the changed cases, and a test of significance.
 
         Two cases are the same if their titles and prompts are equal. Trials without an answer are
-        left out. A change that chance explains in 5 % of cases or more is no difference.
+        left out. A change counts as a difference only if chance explains it in under 5 % of cases.
         """
         return compared(self, earlier)
 

@@ -54,7 +54,7 @@ _COLUMNS = (
 
 
 def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
-    """Return the report as HTML: the summary, the confused tools, and rows that open the failures.
+    """Return the report as HTML: the summary, confused tools, and expandable rows of failures.
 
     Args:
         report: The report.
@@ -68,8 +68,8 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
 def overview_html(report: "EvalReport", key: str) -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers.
 
-    A click on a row of the answers sends its number, from 1, to the widget that shows the HTML. A page
-    gets the answers that are not written by *key*, that of the report in `live_results`.
+    A click on a row of answers sends the row's number, from 1, to the widget that shows the HTML.
+    The page loads the remaining answers with *key*, the key of the report in `live_results`.
     """
     parts = _overview(report)
     answers = _answers(report, IN_A_CELL, key=key)
@@ -103,7 +103,7 @@ _IS_GOOD = frozenset({"passed", "picked", "filled"})
 
 
 def _rates(summary: Summary) -> Html:
-    """Return each rate, and for each model a bar of its interval with the numbers beside it."""
+    """Return each rate, with a bar of its interval and the numbers for each model."""
     html = ""
     for attribute, name in RATES.items():
         tone: Tone = "warning"
@@ -129,7 +129,7 @@ def _rates(summary: Summary) -> Html:
 
 
 def _rate(rate: Rate, tone: Tone) -> str:
-    """Return *rate* as a bar from 0 to 100 %: its interval, and a line where it is."""
+    """Return *rate* as a bar from 0 to 100 %, with its interval and a line at the rate."""
     red, green, blue = TONES[tone]
     fill = f"background:rgba({red},{green},{blue},.4)"
     line = f"border-left:2px solid {on_page(TONES[tone])}"
@@ -150,7 +150,7 @@ def _rate(rate: Rate, tone: Tone) -> str:
 
 
 def _answers(report: "EvalReport", rows: int, *, key: str = "") -> Html:
-    """Return a table with a row for each of the first *rows* answers, behind a line to click."""
+    """Return a collapsed table with a row for each of the first *rows* answers."""
     if not len(report):
         return Html("")
     table = table_html(shown_answers(report, rows), rows=rows, key=key)
@@ -161,7 +161,7 @@ def _answers(report: "EvalReport", rows: int, *, key: str = "") -> Html:
 
 
 def shown_answers(report: "EvalReport", count: int | None = None) -> TableHead:
-    """Return a row for each of the first *count* answers, as they are shown; None: all."""
+    """Return a table row for each of the first *count* answers, or for all if it is None."""
     first: list[tuple[Any, ...]] = []
     for number, trial in enumerate(report[:count], 1):
         first.append((number, *_row(trial)))
@@ -222,7 +222,7 @@ def _rest(count: int, most: int | None) -> str:
 
 
 def _failure(trial: Trial, report: "EvalReport") -> str:
-    """Return a row that opens and shows the prompt, the calls and the expected calls."""
+    """Return a row that expands to the prompt, the calls and the expected calls."""
     head = (
         f"{badge(trial.model, 'info')}<strong>{short(trial.title)}</strong> "
         f'<span style="{REMARK}">{short(trial.problem)}</span>'
@@ -237,7 +237,7 @@ def _failure(trial: Trial, report: "EvalReport") -> str:
 
 
 def comparison_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return how an answer differs from its case: in words, and each expected call beside that sent."""
+    """Show how an answer differs from its case: in words, and with the calls side by side."""
     html = "".join(notice(text, "danger") for text in trial.problems)
     redactor = redactor_of(trial.case, [], report.tools)
     expected = [_hidden(call, report, redactor) for call in trial.case.calls]
@@ -263,7 +263,7 @@ def comparison_html(trial: Trial, report: "EvalReport") -> Html:
 
 
 def _alone(call: ExpectedCall | SentCall, words: str) -> str:
-    """Return *call*, which has none beside it; *words* say of which kind it is."""
+    """Return *call*, which has no counterpart; *words* say whether it was expected or sent."""
     head = f"{badge(words, 'danger')}<code>{short(call.name)}</code>"
     return f'<div style="flex:1 1 20em;min-width:0">{head}{key_values(call.arguments)}</div>'
 
@@ -271,7 +271,7 @@ def _alone(call: ExpectedCall | SentCall, words: str) -> str:
 def _pair(
     expected: ExpectedCall, sent: SentCall, problems: list[Problem], rules: Mapping[str, FieldRule]
 ) -> Html:
-    """Return a table of the arguments of two calls; those that differ are marked."""
+    """Return a table of the arguments of two calls, with the differing arguments marked."""
     differing: dict[str, list[str]] = {}
     for problem in problems:
         differing.setdefault(str(problem.path[0]), []).append(problem.where)
@@ -303,7 +303,7 @@ def _pair(
 
 
 def _argument(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> str:
-    """Return the value of an argument; the tool's default, or a word, if it was left out."""
+    """Return the value of an argument; if it was omitted, its default or the word "nothing"."""
     remark = ""
     value = arguments.get(name)
     if name not in arguments and name in defaults:
@@ -317,7 +317,7 @@ def _argument(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, An
 
 
 def _hidden(call: ExpectedCall, report: "EvalReport", redactor: Redactor) -> ExpectedCall:
-    """Return *call*, which was expected, with its secrets hidden, and those that *redactor* hides."""
+    """Return *call*, which was expected, with its secrets and those of *redactor* masked."""
     hidden = secrecy_of(report.tools.get(call.name)).hide(call.arguments)[0]
     return ExpectedCall(call.name, redactor.value(hidden))
 
@@ -330,7 +330,7 @@ def _answer(trial: Trial) -> str:
 
 
 def answer_text(trial: Trial) -> str:
-    """Return the text of the answer without its calls; "" if the message of the answer was not kept."""
+    """Return the text of the answer without its calls; "" if the message was not kept."""
     if trial.message is None:
         return ""
     return read_message(trial.message).message.text.strip()[:_TEXT]
@@ -347,7 +347,7 @@ def _result_text(result: Json) -> str:
 
 
 def lint_html(trial: Trial, report: "EvalReport") -> Html:
-    """Return what lint says about the tools of *trial*, a failure: this may explain the failure."""
+    """Return the lint findings about the tools of *trial*, which may explain its failure."""
     findings = report.findings
     tools = dict.fromkeys([*(c.name for c in trial.case.calls), *trial.called])
     items = ""

@@ -1,4 +1,4 @@
-"""What all reports share: their entries, their table, their page and its file."""
+"""The common parts of all reports: their entries, table, page and file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -41,7 +41,7 @@ class ReportEntries(Sequence[Entry]):
         self.planned = planned
         """The planned number of answers or calls."""
         self.stopped = stopped
-        """Why the work ended early: "interrupted", "max_cost" or, for a sweep, a sentence; else None."""
+        """Why the work ended early: "interrupted", "max_cost", or a sentence; else None."""
         self.seconds = seconds
         """The total time, in seconds."""
         self._notes = tuple(notes)
@@ -49,14 +49,14 @@ class ReportEntries(Sequence[Entry]):
 
     @property
     def _how_to_go_on(self) -> str:
-        """The sentence about going on after an early end, with or without a file of `save=`."""
+        """The sentence that says how to continue after an early end, with or without `save=`."""
         if self._is_saved:
             return "The same `save=` file continues from here."
         return "It was not saved: with `save=FILE` the next one can continue where it stopped."
 
     @cached_property
     def errors(self) -> list[Entry]:
-        """The trials without an answer (the model or the network failed), or the failed calls."""
+        """The failed calls, or the trials without an answer because the model or network failed."""
         return [entry for entry in self._entries if entry.error is not None]
 
     def _table_columns(self) -> dict[str, list[Any]]:
@@ -97,7 +97,7 @@ def page(title: str, body: str) -> str:
 
 
 def heading(title: str, facts: str) -> str:
-    """Return the first line of a report: *title*, and *facts* in faint text."""
+    """Return the first line of a report: *title*, then *facts* in a faint color."""
     return (
         f'<div style="border-bottom:{LINE};padding:0 0 6px;margin:0 0 10px"><strong>'
         f'{escape(title)}</strong> <span style="{REMARK}">{escape(facts)}</span></div>'
@@ -111,12 +111,12 @@ def framed(parts: Iterable[str]) -> Html:
 
 
 def scrolled(table: Html) -> Html:
-    """Return *table* in a frame of limited height, in which a person can scroll."""
+    """Return *table* in a scrollable frame of limited height."""
     return Html(f'<div data-toolbench-frame style="max-height:32em;overflow:auto">{table}</div>')
 
 
 def written(text: str, path: str | PathLike[str] | None, *, overwrite: bool) -> str:
-    """Return *text*. If *path* is not None, also write *text* to the file *path*.
+    """Return *text*; also write it to the file *path*, unless that is None.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.

@@ -1,7 +1,8 @@
-"""The answers of an evaluation in a file, and what their calls did: nothing is asked or run twice.
+"""Save the answers of an evaluation and the results of their calls, so that none is repeated.
 
-An answer has a line of its own, and so has each call that ran for it. Scores are made anew from the
-answer; those in its line count only if a secret is hidden in it, for the case that it was scored by.
+Each answer and each call that ran for it has its own line. Scores are computed again from the
+answer. Saved scores are used only if a secret of the answer is masked, and only for the case that
+they were computed for.
 """
 
 from collections import Counter, defaultdict
@@ -27,20 +28,20 @@ Results = dict[int, Json]
 
 
 class SavedAnswer(NamedTuple):
-    """An answer of the file."""
+    """An answer from the file."""
 
     task: Task
     trial: Trial
-    """The answer, with the scores that it had."""
+    """The answer, with its saved scores."""
     results: Results
     is_whole: bool
-    """Whether nothing of the answer is hidden, so that it can be scored anew."""
+    """Whether nothing in the answer is masked, so that it can be scored again."""
 
 
 class SavedAnswers:
     """Reads and writes the answers of one evaluation.
 
-    A request is the same if the model, its options, the messages and the offered tools are.
+    Two requests are the same if the model, its options, the messages and the offered tools are.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class SavedAnswers:
         *,
         system_prompt: str | None,
     ) -> None:
-        """Make the parts of the keys; *offered* has the tools as each model gets them."""
+        """Prepare the keys of requests; *offered* has the tools in the format for each model."""
         self.lines, self._cases = lines, cases
         self._scored_for: list[str] = []
         self._prompts: list[str] = []
@@ -81,12 +82,12 @@ class SavedAnswers:
     def read(
         self, plan: Iterable[Task], *, with_errors: bool, is_run: bool
     ) -> Iterator[SavedAnswer]:
-        """Yield the answers of the file to the requests of *plan*.
+        """Yield the saved answers to the requests of *plan*.
 
         Args:
             plan: The requests.
-            with_errors: Whether a request that has only an error counts as answered.
-            is_run: Whether the calls of answers run.
+            with_errors: Whether a request for which only an error is saved counts as answered.
+            is_run: Whether the calls of answers are run.
 
         Raises:
             ToolbenchError: If the file cannot be read, or an answer in it cannot be used.
@@ -122,7 +123,7 @@ class SavedAnswers:
             yield SavedAnswer(task, trial, known, is_whole)
 
     def add(self, task: Task, scored: Scored) -> None:
-        """Save an answer, before its calls run."""
+        """Save an answer before its calls run."""
         answer = self._ids.setdefault(task, token_hex(8))
         line = {"answer": answer, **scored.trial.to_dict()}
         if not scored.is_whole:
@@ -131,6 +132,6 @@ class SavedAnswers:
         self.lines.add(self._key(task), line)
 
     def add_result(self, task: Task, place: int, result: Json) -> None:
-        """Save the result of the call at *place* of an answer."""
+        """Save the result of the call at *place* in an answer."""
         line = {"answer": self._ids[task], "call": place, "result": result}
         self.lines.add(self._key(task), line)

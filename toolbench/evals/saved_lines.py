@@ -1,4 +1,4 @@
-"""A JSONL file of finished work, so that work is not repeated; lines are only appended."""
+"""A JSONL file of finished work, which need not be repeated; lines are only appended."""
 
 import json
 import os
@@ -26,16 +26,18 @@ _BEGIN = b'{"toolbench": '
 class SavedLines:
     """The lines of one file; an incomplete line, for example after a crash, is skipped.
 
-    The first line says what the file is, and has the random salt of its keys, which are hashes.
+    The first line names the kind of the file, and has a random salt. The key of each other line is
+    a hash with this salt.
     """
 
     def __init__(self, path: Path, kind: str) -> None:
-        """Open the file *path* to append lines; the file is created if it does not exist.
+        """Open the file *path* to append lines; create it if it does not exist.
 
-        *kind* is the function whose file it is: "evaluate" or "sweep".
+        *kind* is the function to which the file belongs: "evaluate" or "sweep".
 
         Raises:
-            ToolbenchError: If the file cannot be read and written, is another file, or is in use.
+            ToolbenchError: If the file cannot be read and written, is of another kind, or is in
+                use.
         """
         self.path = path
         try:
@@ -67,7 +69,7 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def _lock(self) -> None:
-        """Keep out others, until `close`: two at once would both ask, and run, what the file has not."""
+        """Lock the file until `close`: two users at once would both do the missing work."""
         if fcntl is None:
             return
         try:
@@ -99,10 +101,10 @@ class SavedLines:
         return sha256(text.encode()).hexdigest()[:32]
 
     def stretched(self, *parts: Any) -> str:
-        """Return a slow hash of *parts*: a secret in *parts* cannot be found by trying many values.
+        """Return a slow hash of *parts*, so that a secret in them cannot be found by guessing.
 
         Raises:
-            ToolbenchError: If this Python has no such hash, such as Pyodide's.
+            ToolbenchError: If this Python has no such hash, as in Pyodide.
         """
         try:
             from hashlib import (  # noqa: PLC0415 - Pyodide's Python has no OpenSSL
@@ -115,7 +117,7 @@ class SavedLines:
         return scrypt(text.encode(), salt=self._salt.encode(), n=2**14, r=8, p=1, dklen=16).hex()
 
     def lines(self) -> Iterator[tuple[int, Json]]:
-        """Yield the objects of the file that have a key, each with the number of its line.
+        """Yield the objects in the file that have a key, each with the number of its line.
 
         Raises:
             ToolbenchError: If the file cannot be read.
@@ -145,7 +147,7 @@ class SavedLines:
         return ToolbenchError(msg)
 
     def add(self, key: str, data: Json) -> None:
-        """Append *data* under *key*; when this returns, the operating system has the line.
+        """Append *data* under *key*; it survives a crash of this process, but not of the machine.
 
         Raises:
             ToolbenchError: If the file cannot be written.
@@ -157,11 +159,11 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def leave_behind(self) -> None:
-        """Close the file in a forked process: workers that outlive a killed kernel would keep its lock."""
+        """Close the file in a forked process: it must not hold the lock after the kernel ends."""
         self._file.close()
 
     def close(self) -> None:
-        """Close the file, and let others use it."""
+        """Close the file, and release its lock."""
         with suppress(OSError, AttributeError):
             # A process that C code forked may have the file open, too
             fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -169,7 +171,7 @@ class SavedLines:
 
 
 def _salt(first: bytes, kind: str) -> str:
-    """Return the salt in the *first* line of a file; empty if the file is not of this *kind*."""
+    """Return the salt in the *first* line of a file; empty if the file is of another kind."""
     try:
         head = json.loads(first)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The score of an evaluation: a number, and a line for a sheet."""
+"""The score of an evaluation: a number, and a line for a spreadsheet."""
 
 import json
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Score:
-    r"""How many of the planned answers are as expected, for a list or a sheet.
+    r"""How many of the planned answers are as expected, for a list or a spreadsheet.
 
     Examples:
         >>> from toolbench.evals import Case, evaluate
@@ -29,25 +29,25 @@ class Score:
     """
 
     rate: Rate
-    """The right answers of the planned ones: `rate.hits` of `rate.total`."""
+    """The share of right answers: `rate.hits` of the planned `rate.total`."""
     code: str
-    """Six characters that are the same for everyone who answered the same cases."""
+    """Six characters that are equal for all participants who used the same cases."""
     line: str
-    """Name, right, planned, models and code, with a tab between them, as a sheet takes them."""
+    """Name, right, planned, models and code, separated by tabs, to paste into a spreadsheet."""
 
     def __repr__(self) -> str:
         return f"{self.rate}\n{self.line}"
 
 
 def score_of(rate: Rate, *, name: str, models: Iterable[str], cases: Iterable[Case]) -> Score:
-    """Return the score of *name*, for whom *models* have answered *cases*."""
+    """Return the score of the participant *name*, whose *models* have answered *cases*."""
     code = _code(cases)
     facts = [name, str(rate.hits), str(rate.total), ", ".join(models), code]
     return Score(rate, code, "\t".join(_cell(fact) for fact in facts))
 
 
 def _code(cases: Iterable[Case]) -> str:
-    """Return the code of *cases*; their order and names do not count."""
+    """Return the code of *cases*, regardless of their order and names."""
     texts = []
     for case in cases:
         data = case.to_dict()
@@ -57,7 +57,7 @@ def _code(cases: Iterable[Case]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return *text* as one cell, which is no formula."""
+    """Return *text* as one cell that a spreadsheet does not take for a formula."""
     line = on_one_line(text)
     if line.startswith(_FORMULA):
         return f"'{line}"

@@ -1,4 +1,4 @@
-"""Score an answer by the expectations of its case, without a model."""
+"""Score an answer by what its case expects, without a model."""
 
 from asyncio import CancelledError as AsyncCancelledError
 from collections import Counter
@@ -34,7 +34,7 @@ def scores(case: Case, calls: list[ToolCall], redactor: Redactor) -> dict[str, A
     Args:
         case: The case with the expected calls.
         calls: The calls of the answer, from `parse_tool_calls`.
-        redactor: Hides the secrets in the arguments.
+        redactor: Masks the secrets in the arguments.
     """
     called = [call.name for call in calls]
     expected = Counter(call.name for call in case.calls)
@@ -113,9 +113,9 @@ def _kept(call: ToolCall, redactor: Redactor) -> Json:
 
 
 def secrecy_of(tool: AnyTool | None) -> Secrecy:
-    """Return the rules that find the secrets in arguments of *tool*.
+    """Return the rules that find secrets in arguments of *tool*.
 
-    Without a tool, an argument is a secret if its name looks like the name of a secret.
+    Without a tool, an argument is a secret if its name suggests that.
     """
     if tool is None:
         return BY_NAMES
@@ -123,7 +123,7 @@ def secrecy_of(tool: AnyTool | None) -> Secrecy:
 
 
 def redactor_of(case: Case, calls: list[ToolCall], tools: Mapping[str, AnyTool]) -> Redactor:
-    """Return a redactor for the secrets in the expected and sent arguments."""
+    """Return a redactor for the secrets in the expected and the sent arguments."""
     secrets: list[str] = []
     for call in calls:
         secrets += secrecy_of(call.tool).secrets_in(call.arguments)
@@ -138,14 +138,14 @@ _WORD = 200
 
 
 class Scored(NamedTuple):
-    """An answer, or a request without one, with its scores."""
+    """An answer, or a request that got no answer, with its scores."""
 
     trial: Trial
-    """The trial, without results of calls."""
+    """The trial, without the results of calls."""
     calls: list[ToolCall]
-    """The calls of the answer, which can run."""
+    """The calls of the answer, which can be run."""
     is_whole: bool
-    """Whether the message of the trial is the model's, without anything hidden."""
+    """Whether the message of the trial is complete, with nothing masked."""
 
 
 def scored_answer(
@@ -157,7 +157,7 @@ def scored_answer(
     case: Case,
     repeat: int,
 ) -> Scored:
-    """Return the trial of an answer, scored and without secrets.
+    """Return the trial of an answer, with its scores and with secrets masked.
 
     Args:
         future: The answer and its seconds, or the error of the model or the network.
@@ -212,14 +212,14 @@ def scored_answer(
 def _without_answer(
     name: str, case: Case, repeat: int, tools: Mapping[str, AnyTool], why: str, **facts: Any
 ) -> Scored:
-    """Return the trial of a request without an answer, or with one that cannot be scored."""
+    """Return the trial of a request that got no answer, or an answer that cannot be scored."""
     hide = redactor_of(case, [], tools)
     trial = Trial(name, case, repeat, error=hide.text(why), **facts, **_shown(case, hide))
     return Scored(trial, [], is_whole=True)
 
 
 def as_answered(trial: Trial) -> "Future[Any]":
-    """Return the answer of *trial*, from a file, and its seconds, as `scored_answer` takes them."""
+    """Return the saved answer of *trial* and its seconds in the form for `scored_answer`."""
     usage = None
     if (trial.input_tokens, trial.output_tokens, trial.cost) != (None, None, None):
         usage = Usage(trial.input_tokens, trial.output_tokens, trial.cost)
@@ -230,14 +230,14 @@ def as_answered(trial: Trial) -> "Future[Any]":
 
 
 def _word(reason: Any, redactor: Redactor) -> str | None:
-    """Return *reason*, why the model ended its answer, as a short text; it may be any value."""
+    """Return the *reason* why the model ended its answer as a short text; it may be any value."""
     if reason is None:
         return None
     return shorten(redactor.text(str_of(reason)), _WORD)
 
 
 def _shown(case: Case, redactor: Redactor) -> dict[str, Any]:
-    """Return the title and the prompt of *case* with secrets hidden."""
+    """Return the title and the prompt of *case* with secrets masked."""
     return {
         "title": redactor.text(case.title),
         "prompt": redactor.text(case.masked_prompt),
@@ -253,7 +253,7 @@ def redactor_of_model(model: Model) -> Redactor:
 
 
 def _sentence(model: Model, error: BaseException) -> str:
-    """Return why there is no answer, with the model's key hidden."""
+    """Return why there is no answer, with the model's key masked."""
     if isinstance(error, BodyError):
         text = f"The answer could not be read: {error}"
     elif isinstance(error, CancelledError | AsyncCancelledError):

@@ -1,4 +1,4 @@
-"""The numbers of an evaluation: rates of each model, and which tools were confused."""
+"""The numbers of an evaluation: rates of each model, and confused tools."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ NO_CALL = "(no call)"
 
 
 class Confusion(dict[str, Counter[str]]):
-    """For each expected tool (`NO_CALL` if no call was expected): how often each tool was called.
+    """How often each tool was called, for each expected tool (`NO_CALL` if none was expected).
 
     `confusion["split_bill"]["get_weather"]`: split_bill was expected, get_weather was called.
     """
@@ -43,7 +43,7 @@ class Confusion(dict[str, Counter[str]]):
 
     @property
     def columns(self) -> list[str]:
-        """All called tools; the expected tools come first."""
+        """All called tools; those that were expected come first."""
         called: set[str] = set().union(*self.values())
         known = [name for name in self if name in called]
         return [*known, *sorted(called.difference(known))]
@@ -104,7 +104,7 @@ class ModelSummary:
 
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> "ModelSummary":
-        """Return the summary of *trials*, of one model."""
+        """Return the summary of *trials*, all of one model."""
         answered: list[Trial] = []
         errors, seconds = 0, 0.0
         tokens: int | None = None
@@ -137,7 +137,7 @@ def _rate(trials: list[Trial], name: str) -> Rate:
 class Summary(dict[str, ModelSummary]):
     """A `ModelSummary` for each model, by name.
 
-    If there is only one model, its rates are attributes of this object too.
+    If there is only one model, its rates are also attributes of this object.
     """
 
     def __init__(self, trials: Iterable[Trial], models: Iterable[str]) -> None:
@@ -154,9 +154,9 @@ class Summary(dict[str, ModelSummary]):
         raise AttributeError(msg)
 
     def table(self, *, has_rates: bool = True) -> tuple[list[str], list[list[str]]]:
-        """Return the heads of the columns that say something of a model, and a row for each model.
+        """Return the column headings that apply to any model, and a row for each model.
 
-        Without rates, it is what the answers of each model took.
+        Without rates, the columns are the tokens, cost and time of each model.
         """
         rows = [_row(name, summary) for name, summary in self.items()]
         heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]

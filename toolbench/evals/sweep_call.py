@@ -1,4 +1,4 @@
-"""Make the calls of a sweep in an executor's worker; the row of each call."""
+"""Make the calls of a sweep in an executor's worker; each call becomes a row."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -41,13 +41,13 @@ class Row:
     """One call and its result."""
 
     arguments: Mapping[str, Any]
-    """The arguments, with secrets hidden."""
+    """The arguments, with secrets masked."""
     repeat: int
     state: str
-    """"ok"; "error" (the tool failed), "invalid" (the arguments do not fit), "lost" (the worker failed)."""
+    """"ok", "error" (the tool failed), "invalid" (bad arguments) or "lost" (the worker failed)."""
     seconds: float
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """The parts of the result by name, if the result is an object; else the whole result as
+    """The parts of the result by name, if the result is an object; otherwise the whole result under
     `result`."""
     error: str | None = None
     images: tuple[str, ...] = ()
@@ -55,14 +55,14 @@ class Row:
     table: Mapping[str, str | list[str] | list[list[str]]] | None = None
     """The first rows of a returned table: `columns`, `rows`, `shape`."""
     warning: str = ""
-    """How a server's result differs from what its tool declares; empty if it does not."""
+    """How a server's result differs from what its tool declares; empty if it does not differ."""
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], arguments: Mapping[str, Any], repeat: int) -> "Row":
-        """Return the row of a line of a file.
+        """Return the row that was saved as *data*, a line of a file.
 
         Raises:
-            ValidationError: If the line has no row.
+            ValidationError: If *data* is not a row.
         """
         return _adapter().validate_python({**data, "arguments": arguments, "repeat": repeat})
 
@@ -94,7 +94,7 @@ def make_calls(
     """Call *tool* with each set of arguments in *batch*, and return the results in order.
 
     Args:
-        tool: The tool, or an object that makes it in the worker (`with tool.resolved()`).
+        tool: The tool, or an object that loads it in the worker (`with tool.resolved()`).
         batch: The arguments of each call.
         stop: If it is set, no further calls are made and the list is shorter.
     """
@@ -139,7 +139,7 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
 
 
 def _hidden(result: Result, redactor: Redactor) -> Result:
-    """Return *result* with secrets hidden in the tool's values; the state and the keys stay."""
+    """Return *result* with secrets masked in the tool's values; the state and the keys stay."""
     if not redactor:
         return result
     hidden = dict(result)
@@ -169,7 +169,7 @@ def _read(observation: Observation) -> Result:
 
 
 def fields_of(observation: Observation) -> Json:
-    """Return the fields of a result: the parts of an object, or only `result` for another value."""
+    """Return the fields of a result: the parts of an object, or only `result` for other values."""
     if isinstance(observation, ResultObservation):
         if is_drawn(observation.result):
             return {"result": observation.text[:_TEXT]}
@@ -209,7 +209,7 @@ def _parts(value: Any) -> Json:
 
 
 def _table(frame: Frame) -> Json:
-    """Return the first rows of a table as texts, with their labels unless these are mere numbers."""
+    """Return the first rows of a table as strings, with row labels unless they only count rows."""
     columns = [str_of(name)[:_CELL] for name in islice(frame.columns, _COLUMNS)]
     index = getattr(frame, "index", None)
     name = index_name(frame)[:_CELL]

@@ -38,12 +38,12 @@ _LOW = 'role="group" aria-label="Table" tabindex="0" style="max-height:14em;over
 def sweep_html(report: "SweepReport", *, rows: int = _ROWS, key: str = "") -> Html:
     """Return *report* as HTML that needs no kernel.
 
-    If it is shown by a widget, a click on a row sends the row's number to that.
+    In a widget, a click on a row sends the row's number to the widget.
 
     Args:
         report: The report.
-        rows: How many rows are written.
-        key: The key of the report in `live_results`, where a page gets the other rows.
+        rows: How many rows the HTML contains.
+        key: The key of the report in `live_results`, from which a page loads the other rows.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     parts = [heading(f"Sweep of {report.tool}", facts), _numbers(report)]
@@ -62,7 +62,7 @@ def sweep_html(report: "SweepReport", *, rows: int = _ROWS, key: str = "") -> Ht
 
 
 def _numbers(report: "SweepReport") -> str:
-    """Return the facts above the rows, each with its name above it."""
+    """Return the facts above the rows, each below its name."""
     cells = ""
     for name, text, tip in report._facts():
         cells += (
@@ -76,7 +76,7 @@ def _numbers(report: "SweepReport") -> str:
 
 
 def shown_rows(report: "SweepReport", count: int | None = None) -> TableHead:
-    """Return the first *count* rows as they are shown: numbers and times rounded, the rest in words.
+    """Return the first *count* rows in the form for users: rounded numbers, states in words.
 
     Args:
         report: The report.
@@ -106,7 +106,7 @@ def shown_rows(report: "SweepReport", count: int | None = None) -> TableHead:
 
 
 def _cell(value: Any, row: Row) -> Any:
-    """Return *value*, of a result, as it is shown: three digits of a number; nothing if it is missing."""
+    """Return *value*, a part of a result, as a cell shows it: numbers with three digits."""
     if value is None and row.error is not None:
         return ""
     if row.table is not None and isinstance(value, str):
@@ -118,7 +118,7 @@ def _cell(value: Any, row: Row) -> Any:
 
 
 def _pictures(report: "SweepReport") -> str:
-    """Return the images and tables that calls returned, each with the arguments of its call."""
+    """Return the images and tables that calls returned, each with the arguments of the call."""
     rows = [row for row in report if row.images or row.table]
     if not rows:
         return ""
@@ -186,7 +186,7 @@ class SweepReport(ReportEntries[Row]):
         definition: ToolDefinition[Any, Any],
         is_saved: bool = False,
     ) -> None:
-        """Make a report of *rows*; users get it from `sweep`."""
+        """Make a report of *rows*; users get reports from `sweep`."""
         super().__init__(
             rows,
             planned=planned,
@@ -205,9 +205,9 @@ class SweepReport(ReportEntries[Row]):
 
     @cached_property
     def argument_columns(self) -> dict[str, str]:
-        """The column name of each argument: usually the argument's name.
+        """The column name for each argument: usually the argument's name.
 
-        An argument called `repeat`, `state`, `error` or `seconds` is `argument.<name>`.
+        For an argument called `repeat`, `state`, `error` or `seconds`, it is `argument.<name>`.
         """
         names = _names((row.arguments for row in self), self._arguments)
         columns: dict[str, str] = {}
@@ -257,7 +257,7 @@ class SweepReport(ReportEntries[Row]):
 
     @property
     def notices(self) -> list[str]:
-        """Notes that a reader needs to judge the rows."""
+        """Notes that a reader needs in order to judge the rows."""
         notices = [*self._notes]
         warnings = [row.warning for row in self if row.warning]
         if warnings:
@@ -272,7 +272,7 @@ class SweepReport(ReportEntries[Row]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
+        """The number of rows and the number of columns."""
         return len(self), len(self.columns)
 
     def itertuples(
@@ -280,7 +280,7 @@ class SweepReport(ReportEntries[Row]):
         index: bool = True,  # noqa: FBT001, FBT002 - pandas' signature
         name: None = None,
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows like pandas, so that a report is shown as a table."""
+        """Yield the rows as pandas does, so that a report can be shown as a table."""
         texts = [error or "" for error in self.columns["error"]]
         seconds = [round(number, 6) for number in self.columns["seconds"]]
         columns = self.columns | {"error": texts, "seconds": seconds}
@@ -288,7 +288,7 @@ class SweepReport(ReportEntries[Row]):
         return ((n, *row) if index else row for n, row in numbered)
 
     def _facts(self) -> list[tuple[str, str, str]]:
-        """Return the name, the text and the meaning of each number above the rows."""
+        """Return the name, the value and the explanation of each number above the rows."""
         # Of calls that ran
         times = sorted(row.seconds for row in self if row.state in ("ok", "error"))
         facts = []
@@ -333,7 +333,7 @@ def _names(rows: Iterator[Mapping[str, Any]] | Any, order: Sequence[str]) -> lis
 
 
 def _free(name: str, kind: str, others: Collection[str]) -> str:
-    """Return *name* for a column; if another column has this name, put `kind.` before it."""
+    """Return *name* for a column, with `kind.` before it if another column has this name."""
     while name in others:
         name = f"{kind}.{name}"
     return name

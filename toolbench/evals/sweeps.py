@@ -1,4 +1,4 @@
-"""Call one tool with each set of arguments, here or on a cluster; each call is a row."""
+"""Call one tool with many sets of arguments, here or on a cluster; each call becomes a row."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +57,7 @@ _LARGEST = 256
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Call:
-    """One call of the sweep: its arguments, and the number by which its row is sorted."""
+    """One call of the sweep: its arguments, and its position, by which the rows are sorted."""
 
     place: int
     arguments: Mapping[str, Any]
@@ -199,7 +199,7 @@ class _Sweep:
         return self._lines.key(self._digest, hidden, self._stretched[secrets])
 
     def _masked(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return *arguments* with secrets hidden, for files and keys."""
+        """Return *arguments* with secrets masked, for files and keys."""
         secrecy = self._tool.secrecy
         if secrecy.is_harmless(arguments):
             return arguments
@@ -209,7 +209,7 @@ class _Sweep:
     def resume(
         self, lines: SavedLines, version: str | None, *, is_wanted: bool, with_errors: bool
     ) -> None:
-        """Save new rows in *lines*. If *is_wanted*, take finished calls from *lines*."""
+        """Save new rows in *lines*; if *is_wanted*, also take finished calls from there."""
         self._lines = lines
         self._digest = lines.stretched(tool_text(self._tool, version))
         if not is_wanted:
@@ -292,7 +292,7 @@ class _Sweep:
     # --- the work ------------------------------------------------------------------
 
     def _lane(self, executor: Executor | None, workers: int, undo: ExitStack) -> Lane[_Batch]:
-        """Return the lane that gives the calls to *executor*, or to threads."""
+        """Return the lane, or queue of tasks, that gives the calls to *executor* or to threads."""
         batches = self._batches()
         if executor is None:
             if not _may_run_together(self._tool):
@@ -333,7 +333,7 @@ class _Sweep:
             yield tuple(waiting)
 
     def _has_changed(self) -> bool:
-        """Tell whether the server has changed the tool, or left it out: then no more calls are made."""
+        """Tell whether the server changed or disabled the tool: then no more calls are made."""
         if has_changed(self._tool) or self._tool.blocked:
             self._ended = f"It ended because the server changed {self._tool.name}"
         return self._ended is not None
@@ -371,7 +371,7 @@ class _Sweep:
             self._adapt(sum(result["seconds"] for result in results), len(results))
 
     def _adapt(self, seconds: float, calls: int) -> None:
-        """Choose the size of the next batches from the time that the last calls took."""
+        """Set the size of the next batches from the time that the last calls took."""
         if calls:
             each = seconds / calls
             largest = min(2 * self._size, _LARGEST)
@@ -381,7 +381,7 @@ class _Sweep:
 
 
 def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
-    """Return the secrets in *arguments* as one text, also secrets inside other texts."""
+    """Return the secrets in *arguments* as one text, including secrets inside longer strings."""
     try:
         by_path = secrecy.mask(arguments)[1]
     except RecursionError:
@@ -391,5 +391,5 @@ def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
 
 
 def _may_run_together(tool: AnyTool) -> bool:
-    """Tell whether calls of *tool* may run together: it is a plain function or read-only."""
+    """Tell whether calls of *tool* may run in parallel: it is a plain function or read-only."""
     return tool.hints.readOnlyHint is True or isinstance(tool.executor, FunctionExecutor)

@@ -15,7 +15,7 @@ _EMPTY: tuple[Any, ...] = (None, (), "")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One answer with its scores. A score is None if it does not apply.
+    """One answer with its scores; a score is None if it does not apply.
 
     Examples:
         >>> from toolbench.evals import Case, evaluate
@@ -32,7 +32,7 @@ class Trial:
     called: tuple[str, ...] = ()
     """The names of the called tools, in order."""
     calls: tuple[Json, ...] = ()
-    """The model's calls: `name`, `arguments` (secrets hidden), and `repairs` if there were any."""
+    """The model's calls: `name`, `arguments` (with secrets masked), and any `repairs`."""
     picked: bool | None = None
     """Whether the answer called exactly the expected tools, each as often as expected."""
     filled: bool | None = None
@@ -93,7 +93,7 @@ class Trial:
         return (self.input_tokens or 0) + (self.output_tokens or 0)
 
     def to_dict(self) -> Json:
-        """Return the trial as JSON data, without the prompt if the prompt is the same as in the case."""
+        """Return the trial as JSON data; the prompt is left out if it equals the case's prompt."""
         data: Json = {"model": self.model, "case": self.title, "repeat": self.repeat}
         for each in fields(self):
             value = getattr(self, each.name)
@@ -114,7 +114,7 @@ class Trial:
 
 
 def by_model(trials: Iterable[Trial], models: Iterable[str] = ()) -> dict[str, list[Trial]]:
-    """Return *trials* by the names of their models: first *models*, each even if it has no trial."""
+    """Return *trials* by model; *models* come first, and are included even without trials."""
     groups: dict[str, list[Trial]] = {name: [] for name in models}
     for trial in trials:
         groups.setdefault(trial.model, []).append(trial)

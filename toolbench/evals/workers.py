@@ -1,4 +1,4 @@
-"""Let executors do many tasks, a few at a time, and yield results as they arrive."""
+"""Give executors many tasks, a few at a time, and yield results as they arrive."""
 
 import pickle
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ Task = TypeVar("Task")
 
 
 class InThisThread(Executor):
-    """An executor that works in the calling thread, for example so that a person can answer."""
+    """An executor that works in the calling thread, for example so that the user can answer."""
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do the work now, and return a finished future."""
@@ -59,10 +59,10 @@ class InThisThread(Executor):
 def submitted(
     executor: Executor, function: Callable[..., Any], *args: Any, is_near: bool
 ) -> "Future[Any]":
-    """Submit `function(*args)` to *executor*. If it is refused, the returned future has the error.
+    """Submit `function(*args)` to *executor*; if that fails, the returned future has the error.
 
-    If *is_near*, the executor works in threads of this process: the work is part of the caller's
-    context then, and preset answers count in it.
+    If *is_near*, the executor works in threads of this process. The work then runs in the caller's
+    context, in which preset answers apply.
     """
     if is_near:
         function = partial(copy_context().run, function)
@@ -76,27 +76,27 @@ def submitted(
 
 @dataclass
 class Lane(Generic[Task]):
-    """The tasks for one executor: those that run, and those that it gets later."""
+    """The tasks for one executor: running tasks, and tasks that it gets later."""
 
     executor: Executor
     tasks: Iterator[Task]
     submit: Callable[[Executor, Task], "Future[Any]"]
     width: int
-    """The most tasks that the executor has at a time."""
+    """The most tasks that the executor has at the same time."""
     running: dict[Task, "Future[Any]"] = field(default_factory=dict)
     next_task: Task | None = None
-    """The next task; None if it is not known yet, or if there are no more."""
+    """The next task; None if it was not fetched yet, or if there are no more."""
     broken: str = ""
-    """Why the executor does no more work, such as a pool whose process died; empty if it does."""
+    """Why the executor cannot work any more, such as a dead process in its pool; "" if it can."""
 
     def fill(
         self,
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
         may_begin: Callable[[Task], bool],
     ) -> None:
-        """Give tasks to the executor, until it has as many as allowed or a task may not begin.
+        """Give tasks to the executor until it has `width` tasks, or a task may not begin yet.
 
-        *on_end* gets this lane and the task when a task has ended.
+        When a task ends, *on_end* gets this lane and the task.
         """
         while len(self.running) < self.width and not self.broken:
             if self.next_task is None:
@@ -119,12 +119,12 @@ def completed(
     may_begin: Callable[[Task], bool] = lambda _: True,
     draw: Callable[[], object] | None = None,
 ) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Yield each task of *lanes* with its future, when it has finished.
+    """Yield each task of *lanes* with its future, when the task has finished.
 
     Args:
         lanes: The tasks, in one lane for each executor.
-        may_begin: Called with each task before it begins; if it returns False, the task waits until another
-            one has finished.
+        may_begin: Called with each task before it begins; if it returns False, the task waits
+            until another task has finished.
         draw: Called repeatedly in this thread while no task finishes.
     """
     queue: SimpleQueue[tuple[Lane[Task], Task]] = SimpleQueue()
@@ -143,7 +143,7 @@ def completed(
 
 
 def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Yield tasks that finished but that `completed` did not yield, because of an interrupt."""
+    """Yield the finished tasks that `completed` did not yield because of an interrupt."""
     for lane in lanes:
         for task, future in list(lane.running.items()):
             if not future.done() or future.cancelled():
@@ -153,7 +153,7 @@ def ended(lanes: list[Lane[Task]]) -> "Iterator[tuple[Task, Future[Any]]]":
 
 
 def cancel(lanes: list[Lane[Any]]) -> None:
-    """Cancel the tasks of *lanes* that have not begun."""
+    """Cancel those tasks of *lanes* that have not begun."""
     for lane in lanes:
         for future in lane.running.values():
             future.cancel()
@@ -213,16 +213,16 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 
 
 def room(executor: Executor) -> int:
-    """Return how many tasks *executor* gets at a time.
+    """Return how many tasks *executor* should have at the same time.
 
-    The number is small: if a pool breaks, all tasks in it fail.
+    The number is small, because all these tasks fail if a pool breaks.
     """
     workers: int = getattr(executor, "_max_workers", _WORKERS)
     return 2 * workers
 
 
 def threads(count: int, undo: ExitStack) -> Executor:
-    """Return *count* threads, which *undo* ends; without threads, as in Pyodide, this thread works."""
+    """Return an executor with *count* threads, which *undo* ends; in Pyodide, this thread works."""
     if not have_threads():
         return InThisThread()
     pool = ThreadPoolExecutor(count, thread_name_prefix="toolbench-eval")
