@@ -693,7 +693,7 @@ class MCPServerSession:
         /,
         **others: str,
     ) -> Completions:
-        """Return the server's suggestions for completing *value*, the start of a value.
+        """Return the server's suggestions for completing *value* of *argument*.
 
         Args:
             target: A prompt or its name, or a resource template or its URI template.

@@ -362,9 +362,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return Problem(problem.path, f"{REQUIRED}, and {near[0]!r} is not an argument")
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments*, without nulls that the schema forbids.
-
-        Only optional parts are removed.
+        """Return the action with *arguments*, without optional nulls that the schema forbids.
 
         Raises:
             ArgumentsError: If *arguments* do not fit the server's schema; the error lists up to

@@ -40,10 +40,10 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
 
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
-            `servers` (VS Code) or `mcp_servers` (Codex), or the path of a JSON, TOML or YAML file
-            with such a mapping. Or a `server.json` of the MCP registry, a mapping from names to
-            servers, a URL or a FastMCP object. Or an OpenAPI document, its file, or its URL if this
-            ends in `/openapi.json` or similar.
+            `servers` (VS Code) or `mcp_servers` (Codex), or a JSON, TOML or YAML file with such a
+            mapping. Or a `server.json` of the MCP registry, a mapping from names to servers, a URL
+            or a FastMCP object. Or an OpenAPI document, its file, or its URL if this ends in
+            `/openapi.json` or similar.
         base: The folder for relative paths. By default, it is the folder of the file, or the
             project's folder if the file belongs to an editor (`.vscode/mcp.json`). Without a file,
             it is the current folder.

@@ -86,8 +86,8 @@ def check_calls(
         calls: `history()`, a `Recording`, or an iterable of calls. A call is an object with `tool`
             (or `name`) and `arguments`, or a dict with `name` and `arguments`. Hidden secrets, and
             strings that were too long to keep, are not checked.
-        before: What the server offered at the time of the calls. If given, calls that were refused
-            then are not counted, and calls of tools that have been removed since are.
+        before: What the server offered at the time of the calls. If given, calls that it refused
+            are not counted, but calls of tools removed since are.
         server: The name of the server whose calls are checked; None checks all calls.
 
     Examples:
