@@ -94,7 +94,7 @@ class Column:
         return cells
 
     def cell(self, value: Any) -> str:
-        """Return *value* as text: a `Missing` if it is missing, a `Nested` if it is nested."""
+        """Return *value* as text, which is a `Missing` or a `Nested` if the value is one."""
         if type(value) is str:
             return plain_cell(value)
         if isinstance(value, float) and isfinite(value):

@@ -281,7 +281,7 @@ def call_text(
     answers: Sequence[tuple[str, str]] = (),
     limit: int = LIMIT,
 ) -> str:
-    """Return the arguments, the questions with their *answers*, and the result of a call, as text."""
+    """Return the arguments, the questions with their *answers*, and the result, as text."""
     lines = [f"arguments: {arguments_text(arguments)}"]
     lines += [to_text(f"asked: {_one_line(q)} -> {_one_line(a)}") for q, a in answers]
     return "\n".join([*lines, observation_text(observation, limit=limit)])

@@ -15,7 +15,7 @@ from toolbench.widgets.panel.run_list import RunList
 
 
 class HistoryPanel(LiveView):
-    """The runs of all tools. *Load* and *Run again* open the panel of a run's tool below the list."""
+    """The runs of all tools. *Load* and *Run again* open the run's tool below the list."""
 
     def __init__(self, listed: ListedRuns) -> None:
         """Show the history. The filter has the words of *listed*."""

@@ -45,7 +45,10 @@ from toolbench.widgets.tool_calls import CallButton, OpenedCall
 from toolbench.wording import counted, duration
 
 MOST = 10
-"""The maximum number of calls with buttons. Waiting calls come before running calls, and older calls first."""
+"""The maximum number of calls with buttons.
+
+Waiting calls have precedence over running ones, and older calls over newer ones.
+"""
 # Seconds that a call runs before it gets buttons
 _SOON = 0.5
 # Seconds from one renewal of the saved output to the next
@@ -216,7 +219,7 @@ class ServedPanel(LiveView):
         put(self._waiting, Html(html))
 
     def _save(self) -> None:
-        """Update the view in the saved notebook, but not too often; at once when the server stops."""
+        """Save the current view in the notebook, at most every two seconds and at the end."""
         is_due = self._served.is_closed or monotonic() >= self._save_at
         if is_due and not self._is_saved:
             self._is_saved, self._save_at = True, monotonic() + _SAVE_EVERY

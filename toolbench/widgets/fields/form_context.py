@@ -131,7 +131,7 @@ class Frame:
 
 
 def _inputs(widgets: Iterable[Widget]) -> Iterator[Any]:
-    """Yield the fields and buttons among *widgets* and inside their boxes, in the order of the page."""
+    """Yield the fields and buttons among *widgets* and in their boxes, in page order."""
     for widget in widgets:
         if isinstance(widget, Box):
             yield from _inputs(widget.children)

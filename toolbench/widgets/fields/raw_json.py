@@ -67,7 +67,7 @@ class Raw(TextBox):
         return put_back(from_text(text), self._secrets)
 
     def render(self, value: Any) -> str | None:
-        """Return *value* as JSON text with its secrets hidden; "…" if it cannot be written as JSON."""
+        """Return *value* as JSON text with its secrets hidden; "…" if it has no JSON form."""
         self._unwritable = []
         try:
             # It may contain text boxes of an earlier form

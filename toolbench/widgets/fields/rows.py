@@ -259,7 +259,7 @@ class Positions(Container):
             self._items.append(item)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the slot of each position, and return the results that are not `UNSET`."""
+        """Call *part* for each position's slot, and return the results that are not `UNSET`."""
         return _values(self._items, part)
 
     @property

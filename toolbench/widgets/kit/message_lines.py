@@ -101,7 +101,7 @@ class MessageLines:
             placeholder="its number; then Enter",
             continuous_update=False,
         )
-        """The field with the number of the open line, which the caller observes. A pick changes it."""
+        """The field with the number of the open line, which the caller observes."""
         self._lines = parts.drawn(Lines, "lines", self._newest, self.number, label=label)
         self.number.observe(lambda _: self._mark(), "value")
         on_pick(self._lines, self._picked)

@@ -35,7 +35,7 @@ class Staleness:
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
-        """Make the notice for *panel* with widgets from *parts*. It is empty until `check` fills it."""
+        """Make the notice for *panel* with widgets from *parts*. Only `check` fills it."""
         self._panel, self._parts = panel, parts
         self.notice = parts.row()
         self._message = ""
