@@ -1,4 +1,4 @@
-"""Checks: calls of tools with what is expected of their results, in a file, for a notebook and CI."""
+"""Checks: calls of tools with expected results, kept in a file, for notebooks and CI."""
 
 from typing import TYPE_CHECKING
 

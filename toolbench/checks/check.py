@@ -1,4 +1,4 @@
-"""A check: a call of a tool, what is expected of its result, and how a result differs from that."""
+"""A check: a call of a tool, the expected result, and the differences of an actual result."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 
 
 class Expectation(BaseModel):
-    """What a check expects. Only what is given is compared; failures and warnings always count.
+    """The expectations of a check. What is left out is not compared; failures and warnings count.
 
     A check in a file, with rules for some places of its result:
 
@@ -62,12 +62,12 @@ class Expectation(BaseModel):
     text: str | None = None
     """The text of the result."""
     match: str | dict[str, Any] = Field(default_factory=dict)
-    """How places of the result are compared, by their paths: equal, approx, regex, contains, subset,
-    unordered and any, as in `Case`; also type (such as `{"type": "integer"}`), times and ids. The path
-    "*" is for all other places, and a rule alone for the whole result. A place whose rule says all,
-    such as a regex, may be missing in `result`."""
+    """How places of the result are compared, by path: equal, approx, regex, contains, subset,
+    unordered and any, as in `Case`; also type (such as `{"type": "integer"}`), times and ids. The
+    path "*" applies to all other places; a rule without a path applies to the whole result. If a
+    rule needs no expected value, as a regex does, its place may be missing in `result`."""
     loosen: list[Literal["times", "ids"]] = Field(default_factory=list)
-    """What may differ everywhere: any date-time is as good as another, any UUID or hash as another."""
+    """What may differ everywhere: "times" accepts any date-time, "ids" any UUID or hash."""
     json_schema: bool | dict[str, Any] | None = Field(default=None, alias="schema")
     """A JSON Schema that the result fits."""
     error: bool | str = False
@@ -79,7 +79,7 @@ class Expectation(BaseModel):
 
     @property
     def expected(self) -> Any:
-        """The expected result, or text; `ABSENT` if there is neither."""
+        """The expected result or text; `ABSENT` if neither is given."""
         if "result" in self.model_fields_set:
             return self.result
         if self.text is not None:
@@ -88,10 +88,10 @@ class Expectation(BaseModel):
 
     @cached_property
     def rules(self) -> dict[str, FieldRule]:
-        """The rules of `match` by their paths.
+        """The rules of `match`, by path.
 
         Raises:
-            CaseError: If one is not a rule.
+            CaseError: If a value is not a rule.
         """
         match = self.match
         if isinstance(match, str):
@@ -100,10 +100,10 @@ class Expectation(BaseModel):
 
     @cached_property
     def validator(self) -> SchemaValidator | None:
-        """The validator of `schema`; None if there is none.
+        """The validator of `schema`; None if there is no schema.
 
         Raises:
-            SchemaError: If it is not a JSON Schema.
+            SchemaError: If `schema` is not a JSON Schema.
         """
         if self.json_schema is None:
             return None
@@ -112,12 +112,12 @@ class Expectation(BaseModel):
 
 @dataclass(frozen=True)
 class Check:
-    """A call of a tool with what is expected of its result.
+    """A call of a tool, with what is expected of its result.
 
-    A call with a secret cannot become a check, and images are compared by a digest.
+    A call with a secret cannot become a check. Images are compared by a digest.
 
     Raises:
-        CaseError: If a part of it cannot be used; the message names the check and the part.
+        CaseError: If a part of the check cannot be used; the message names the check and the part.
 
     Examples:
         >>> from toolbench import tool
@@ -132,14 +132,14 @@ class Check:
     """
 
     name: str
-    """What the check says about the tool; names are unique in a file."""
+    """What the check says about the tool, in words; names are unique in a file."""
     tool: str
     """`SERVER.TOOL`, `MODULE:TOOL`, or the name of a tool of the notebook."""
     arguments: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
     answers: Sequence[Any] = field(default=(), kw_only=True, repr=False)
-    """The answers to the questions of the call, in turn, as `answering` takes them."""
+    """The answers to the questions of the call, in order, as `answering` takes them."""
     expect: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
-    """What is expected; see `Expectation`. Without anything: that it succeeds without a warning."""
+    """What is expected; see `Expectation`. If empty, the call must succeed without a warning."""
 
     def __post_init__(self) -> None:
         for part in ("name", "tool"):
@@ -179,7 +179,7 @@ class Check:
 
     @property
     def is_of_module(self) -> bool:
-        """Whether the tool is imported from a module, and not of a server or the notebook."""
+        """Whether the tool is imported from a module, rather than from a server or the notebook."""
         return ":" in self.tool
 
     def problems(self, observation: Observation, seconds: float | None = None) -> list[Problem]:
@@ -203,7 +203,7 @@ class Check:
         return problems
 
     def _failure(self, observation: Observation) -> list[Problem]:
-        """Return the problem if the tool failed and should not have, or the other way round."""
+        """Return the problem if the tool failed unexpectedly, or did not fail as expected."""
         error = self.expectation.error
         if observation.is_error and not error:
             return [Problem((), f"it failed: {shorten(observation.text, _TEXT)}")]
@@ -219,9 +219,10 @@ class Check:
         return []
 
     def compared(self, observation: Observation) -> tuple[Any, Any]:
-        """Return the expected and the actual result, both as JSON or as text.
+        """Return the expected and the actual result, both as JSON or both as text.
 
-        A loosened part is the same word in both. The first is `ABSENT` if no result is expected.
+        In both, the same word replaces each loosened part. The first is `ABSENT` if no result is
+        expected.
         """
         expected, loosen = self.expectation.expected, self.expectation.loosen
         if expected is not ABSENT:
@@ -229,7 +230,7 @@ class Check:
         return expected, loosened(self._returned(observation), loosen)
 
     def _returned(self, observation: Observation) -> Any:
-        """Return what *observation* has in the place of what is expected."""
+        """Return the part of *observation* to compare: its data, or its text."""
         wanted = self.expectation
         result = result_of(observation)
         if result is ABSENT or (
@@ -261,17 +262,17 @@ class Check:
         *,
         answers: Sequence[Any] = (),
     ) -> "Check":
-        """Return a check that expects what was returned; what always differs is loosened.
+        """Return a check that expects the returned result; parts that always differ are loosened.
 
         Args:
-            name: Its name.
+            name: The name of the check.
             tool: The address of the tool; see `tool`.
             arguments: The arguments of the call.
-            observation: What it returned, without secrets.
-            answers: The answers to its questions.
+            observation: The result of the call, without secrets.
+            answers: The answers to the questions of the call.
 
         Raises:
-            CaseError: If the check would have a secret, or be too long.
+            CaseError: If the check would contain a secret, or be too long.
         """
         check = cls(name, tool, arguments=arguments, answers=answers)
         sent = json_text([check.arguments, check.answers])
@@ -290,7 +291,7 @@ class Check:
         return made
 
     def accepting(self, observation: Observation) -> "Check":
-        """Return a check that expects *observation*; limits stay, and rules that it fits."""
+        """Return a check that expects *observation*; limits stay, as do rules that still fit."""
         made = replace(self, expect=self._expecting(observation))
         for key in ("match", "schema"):
             if key in made.expect and made.problems(observation):
@@ -334,10 +335,10 @@ class Check:
 
 
 def result_of(observation: Observation) -> Any:
-    """Return the result in *observation*, of a record, as JSON; `ABSENT` if it is text alone.
+    """Return the result in *observation* as JSON; `ABSENT` if it consists of text alone.
 
-    It is the data of the result. Content that is not text is a list of its parts, an image by a
-    digest. The result of an OpenHands tool is its fields.
+    The result is its data, or the fields of the tool's own observation class. Content other than
+    text becomes a list of its parts, with a digest for each image.
     """
     is_text = all(isinstance(item, TextContent) for item in observation.content)
     if isinstance(observation, ResultObservation | MCPObservation):
@@ -352,7 +353,7 @@ def result_of(observation: Observation) -> Any:
 
 
 def warnings_of(observation: Observation) -> list[str]:
-    """Return the warnings about the answer in *observation*, and not that its server was started again."""
+    """Return the warnings in *observation*, except the warning that its server was restarted."""
     lost = getattr(observation, "lost", ())
     return [aside for aside in observation._asides if aside not in lost]
 

@@ -1,4 +1,4 @@
-"""The file of checks, `NAME.checks.yaml`: read, and changed so that the comments of its users stay."""
+"""The file of checks, `NAME.checks.yaml`; changes to the file keep its comments."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -48,21 +48,21 @@ class CheckFile(EntryFile):
         super().__init__(Path(os.path.expanduser(path)), _LARGEST, "check")  # noqa: PTH111
 
     def read(self) -> list[Check]:
-        """Return the checks, none if there is no file.
+        """Return the checks; an empty list if there is no file.
 
         Raises:
-            CaseError: If the file cannot be read, or has anything else.
+            CaseError: If the file cannot be read, or contains anything else.
         """
         return self._parsed(self.text())
 
     def add(self, check: Check) -> Check:
-        """Add *check* at the end; if its name is taken, a number is added to it.
+        """Add *check* at the end of the file; if its name is taken, a number is added to the name.
 
         Returns:
             The check as it is in the file.
 
         Raises:
-            CaseError: If the file cannot be read or written; it stays as it was.
+            CaseError: If the file cannot be read or written; then it does not change.
         """
         added = [check]
         self.change(partial(self._longer, added))
@@ -78,10 +78,11 @@ class CheckFile(EntryFile):
         return longer or head_of(text) + text_of(wanted, has_head=True)
 
     def replace(self, check: Check) -> None:
-        """Put what *check* expects in the place of what the check of its name expects.
+        """Replace the expectations of the check with the same name with those of *check*.
 
         Raises:
-            CaseError: If there is none, or the file cannot be read or written; it stays as it was.
+            CaseError: If the file has no such check, or cannot be read or written; then it does not
+                change.
         """
         self.change(partial(self._with, check))
 
@@ -125,7 +126,7 @@ class CheckFile(EntryFile):
 
 
 def numbered(check: Check, names: Collection[str]) -> Check:
-    """Return *check*; if its name is one of *names*, with the first number after it that is free."""
+    """Return *check*; if its name is in *names*, with the first free number added to the name."""
     name, number = check.name, 1
     while name in names:
         number += 1
@@ -134,7 +135,7 @@ def numbered(check: Check, names: Collection[str]) -> Check:
 
 
 def text_of(checks: Sequence[Check], *, has_head: bool = False) -> str:
-    """Return the text of a file with *checks*; it begins with a comment unless it *has_head*."""
+    """Return the text of a file with *checks*; unless *has_head*, a comment comes first."""
     text = write_yaml({"checks": [check.to_dict() for check in checks]})
     if has_head:
         return text

@@ -1,4 +1,4 @@
-"""Several checks: read from a file, and run one after another."""
+"""A list of checks, which is read from a file and run one after another."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,10 +46,10 @@ class Checks(Sequence[Check]):
     """
 
     def __init__(self, checks: Iterable[Check], file: CheckFile | None = None) -> None:
-        """Take *checks*; *file* is where they are from."""
+        """Make a list of *checks*, which come from *file*, if any."""
         self._checks = tuple(checks)
         self.file = file
-        """The file that the checks were read from, if any."""
+        """The file from which the checks were read, if any."""
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> "Checks":
@@ -80,17 +80,18 @@ class Checks(Sequence[Check]):
         attended: bool = True,
         on_result: Callable[[CheckResult], object] | None = None,
     ) -> CheckReport:
-        """Run the checks one after another, and return the report. An interrupt ends it.
+        """Run the checks one after another, and return the report; an interrupt ends the run.
 
-        The policy holds for each call, and consent is asked once, with the number of calls that need it.
+        The policy applies to each call. Consent is asked for once, with the number of calls that
+        need it.
 
         Args:
-            tools: Where the tools are: an `MCPClient`, or a list of tools. If left out: the tools of
-                the notebook, registered ones, and those of connected servers.
-            confirm: Whether to ask if the policy requires it; False if the user has agreed.
-            attended: Whether the user can be asked. Otherwise questions without an answer are declined,
-                and each call that needs consent is refused; the others run.
-            on_result: Gets each result as soon as it is there.
+            tools: Where the tools are: an `MCPClient`, or a list of tools. If left out: the tools
+                of the notebook, registered tools, and those of connected servers.
+            confirm: Whether to ask for consent if the policy requires it; False if the user agreed.
+            attended: Whether the user can be asked. Otherwise questions without an answer are
+                declined, and calls that need consent are refused; the other calls run.
+            on_result: Called with each result as soon as it exists.
 
         Raises:
             ConsentError: If consent was needed for several calls, and not given. Nothing was run.
@@ -139,7 +140,7 @@ class Checks(Sequence[Check]):
 
 
 def _found(check: Check, tools: Any) -> AnyTool | ToolbenchError:
-    """Return the tool of *check*, or the error that says why there is none."""
+    """Return the tool of *check*, or the error that says why there is no such tool."""
     try:
         return tool_of(check.tool, tools)
     except ToolbenchError as error:
@@ -147,11 +148,11 @@ def _found(check: Check, tools: Any) -> AnyTool | ToolbenchError:
 
 
 def tool_of(name: str, tools: Any = None) -> AnyTool:
-    """Return the tool that *name*, of a check, means among *tools*; see `Checks.run`.
+    """Return the tool that a check means by *name*, from *tools*; see `Checks.run`.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
-        UserModuleError: If its module cannot be imported.
+        UserModuleError: If the module of the tool cannot be imported.
     """
     try:
         return _listed(name, tools)
@@ -186,7 +187,7 @@ def _listed(name: str, tools: Any) -> AnyTool:
 
 
 def _result(check: Check, tool: AnyTool, *, is_agreed: bool, attended: bool) -> CheckResult:
-    """Make the call of *check*, and judge its result."""
+    """Make the call of *check*, and compare its result."""
     run = run_here(tool, dict(check.arguments), "magic")
     if not attended:
         run.dialogue.asker = decline
@@ -216,14 +217,15 @@ _LONGEST = 80
 
 
 def check_of(record: RunRecord, name: str = "") -> Check:
-    """Return a check that makes the call of *record*, and expects its result.
+    """Return a check that repeats the call of *record* and expects its result.
 
     Args:
         record: The record of a run that has ended.
-        name: The name of the check; if left out, the call in short.
+        name: The name of the check; a short form of the call if left out.
 
     Raises:
-        CaseError: If it cannot be repeated: a secret or a part of it was not kept, or it was stopped.
+        CaseError: If the call cannot be repeated: it was stopped, or the record lacks a secret or
+            a part of the call.
     """
     if record.state not in ("ok", "error") or record.unanswered:
         msg = f"Run {record.id} of {record.tool} has no result that can be expected again: {record.state}."
@@ -241,7 +243,7 @@ def check_of(record: RunRecord, name: str = "") -> Check:
 
 
 def _address_of(record: RunRecord) -> str:
-    """Return the address of the tool of *record*: of a module, if it can be imported from there."""
+    """Return the address of the tool of *record*: its module, if it can be imported from there."""
     tool = record.definition
     if isinstance(tool, ToolDefinition) and tool.source == ToolDefinition.source:
         place = tool.action_type.__module__

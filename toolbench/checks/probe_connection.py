@@ -1,4 +1,4 @@
-"""A connection of a probe: its requests with their answers as sent, and the rows of what came."""
+"""One connection of a probe: it sends requests, and adds a row to the report for each question."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -26,27 +26,27 @@ _LONGEST, _MOST = 600, 20
 
 
 class Answer(NamedTuple):
-    """What came of one request."""
+    """The outcome of one request: a result, an error, or no answer."""
 
     sent: str
     result: dict[str, Any] | None = None
-    """The result; None if there is none."""
+    """The result; None if the server sent none."""
     code: int | None = None
-    """The code of the error that the server answered with; None if it did not."""
+    """The code of the error with which the server answered; None if it sent no error."""
     message: str = ""
-    """The message of that error, or the reason why no answer came that could be read."""
+    """The message of that error, or the reason why there is no readable answer."""
     seconds: float = 0.0
     is_late: bool = False
     """Whether the time limit ended the request."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether neither a result nor an error came that could be read."""
+        """Whether neither a readable result nor a readable error came."""
         return self.result is None and self.code is None
 
     @property
     def came(self) -> str:
-        """What came, in words."""
+        """The answer in words."""
         if self.result is not None:
             return clip(self.result, _LONGEST)
         if self.code is not None:
@@ -55,20 +55,23 @@ class Answer(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """What breaks a rule."""
+    """A breach of a rule: the rule, and what breaks it."""
 
     rule: str
     words: str
     state: State | None = None
-    """The state of its row; None if the rule says it."""
+    """The state of its row; None for the state that the rule gives."""
 
 
 class EndedError(Exception):
-    """The server has ended, or the connection to it."""
+    """The server has ended, or its connection was closed."""
 
 
 class ProbeConnection:
-    """One connection, in one era, with what is known of the server by now."""
+    """One connection to a server, and what the probe has learnt about the server.
+
+    An era is a family of protocol versions: with the `initialize` handshake (legacy), or without.
+    """
 
     def __init__(
         self,
@@ -86,24 +89,24 @@ class ProbeConnection:
 
         Args:
             name: The name of the server.
-            entry: Its configuration.
-            folder: The folder for its relative paths.
-            results: The rows, to which each question adds.
+            entry: The configuration of the server.
+            folder: The folder for relative paths in the configuration.
+            results: The rows of the report; each question adds to them.
             mode: `auto`, `legacy` or a version, as for `Connection`.
             seconds: The time limit of a request.
-            named: The names of tools that are called although they are not read-only.
-            blocked: Why no tool is called; empty if tools are.
+            named: The names of tools that are called even though they are not read-only.
+            blocked: Why no tool may be called; empty if tools may be called.
         """
         self.name = name
         self.transport = entry.transport
         self.named = named
         self.blocked = blocked
         self.lists: dict[str, list[Any]] = {}
-        """The items of the lists that were read, by the key of the list in its result."""
+        """The items of each list that was read, by the key of the list in its result."""
         self.tools: list[MCPToolDefinition] = []
         """The tools that can be called."""
         self.took: dict[str, float] = {}
-        """The tools that were called with a result, each with the seconds that it took."""
+        """The seconds that each tool took, for tools that were called and returned a result."""
         self.results = results
         self.inbox = Inbox(name)
         self.seconds = seconds
@@ -120,37 +123,37 @@ class ProbeConnection:
         """The keys of the lists that have more than one page."""
 
     async def open(self) -> None:
-        """Connect.
+        """Connect to the server.
 
         Raises:
-            Exception: As `Attempt.connected` does.
+            Exception: The same errors as `Attempt.connected` raises.
         """
         connection = await self.attempt.connected(_greet)
         self.version = connection.protocol_version
         self.capabilities = dict(connection.described().get("capabilities", {}))
 
     async def close(self) -> None:
-        """Disconnect, and end the process; also if the probe is cancelled."""
+        """Disconnect and end the server's process, even if the probe was cancelled."""
         with anyio.CancelScope(shield=True):
             await self.attempt.connection.close()
 
     @property
     def is_modern(self) -> bool:
-        """Whether it is of the era without a handshake."""
+        """Whether the server speaks a version of MCP without a handshake."""
         return self.attempt.connection.is_modern
 
     @property
     def is_alive(self) -> bool:
-        """Whether the server can be asked."""
+        """Whether the server can still be asked."""
         return self.attempt.connection.is_alive
 
     async def ask(
         self, method: str, params: Mapping[str, Any] | None = None, *, seconds: float | None = None
     ) -> Answer:
-        """Send a request, and return what came.
+        """Send a request, and return the answer.
 
         Raises:
-            EndedError: If an earlier request has ended the connection.
+            EndedError: If an earlier request ended the connection.
         """
         if not self.is_alive:
             raise EndedError
@@ -185,9 +188,10 @@ class ProbeConnection:
         state: State | None = None,
         era: str = "",
     ) -> None:
-        """Add a row: *answer* breaks *rule*, or is as it should be if there is no rule.
+        """Add a row: *answer* breaks *rule*; without a rule, *answer* is as it should be.
 
-        *state* is that of the row, if the rule does not say it; *era* is another one than this.
+        *state* replaces the state that the rule gives. *era* replaces the version of this
+        connection.
         """
         if isinstance(answer, str):
             answer = Answer("", None, None, answer)
@@ -206,7 +210,7 @@ class ProbeConnection:
         self.results.append(row)
 
     def add_each(self, question: str, breaches: Iterable[Breach], good: str) -> None:
-        """Add a row for each of *breaches*, or one that says what is *good*."""
+        """Add a row for each of *breaches*; if there are none, add a row with the text *good*."""
         found = list(breaches)
         for breach in found[:_MOST]:
             self.add(question, breach.words, breach.rule, state=breach.state)
@@ -214,11 +218,11 @@ class ProbeConnection:
             self.add(question, good)
 
     def add_not_asked(self, question: str, why: str) -> None:
-        """Add a row for a question that was not asked, and *why*."""
+        """Add a row that says *why* a question was not asked."""
         self.add(question, why, state="not asked")
 
     def is_lost(self, question: str, answer: Answer) -> bool:
-        """Tell whether no *answer* came that could be read; then that is a row."""
+        """Tell whether *answer* could not be read or did not come; if so, add a row for that."""
         if answer.is_lost:
             state: State = "wrong"
             if answer.is_late:
@@ -242,9 +246,9 @@ class ProbeConnection:
         *,
         answered: State | None = None,
     ) -> None:
-        """Ask for what the server has not: by *rule* it answers with the error *code*.
+        """Ask for something that does not exist: by *rule*, the answer is the error *code*.
 
-        *answered* is the state of the row if it gives a result, and that is no failed call.
+        *answered* is the state of the row if the server sends a result that is not a failed call.
         """
         answer = await self.ask(method, params)
         if self.is_lost(question, answer):
@@ -258,11 +262,11 @@ class ProbeConnection:
         self.add(question, answer, rule, state=state)
 
     async def ask_declared(self, method: str, params: Mapping[str, Any]) -> None:
-        """Ask for what the server declares that it has."""
+        """Ask for something that the server declares to support."""
         self.add_declared(f"{method}: answered", await self.ask(method, params))
 
     async def listen(self, filters: Mapping[str, Any]) -> None:
-        """Open the stream of the newer protocol for what the server declares, and close it again."""
+        """Open and close the newer protocol's stream of notifications that the server declares."""
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - the same
         from pydantic.alias_generators import to_camel  # noqa: PLC0415 - the same
@@ -290,7 +294,7 @@ class ProbeConnection:
             self.add(question, answer, "declared", state="advice")
 
     def add_declared(self, question: str, answer: Answer) -> None:
-        """Add a row for *answer*, to a request that the server declares to answer."""
+        """Add a row for *answer*; the server declares that it answers such requests."""
         if self.is_lost(question, answer):
             return
         if answer.result is not None:
@@ -305,4 +309,4 @@ class ProbeConnection:
 
 
 async def _greet(connection: Connection) -> None:
-    """Ask nothing: the probe asks later."""
+    """Send nothing, because the probe sends its questions later."""

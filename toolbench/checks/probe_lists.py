@@ -1,4 +1,4 @@
-"""The questions of a probe about lists: their pages, their order, their names, and the tools in them."""
+"""A probe's questions about lists: pages, order and names, and the tools in a list."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ _GOOD_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 async def ask_for_lists(connection: ProbeConnection) -> None:
-    """Read each list that is declared twice; look at the others once."""
+    """Read each declared list twice, and ask for each other list once."""
     for key, (capability, method, _) in LISTS.items():
         if capability not in connection.capabilities:
             await _ask_for_undeclared(connection, key)
@@ -50,7 +50,7 @@ async def ask_for_lists(connection: ProbeConnection) -> None:
 
 
 async def _pages(connection: ProbeConnection, key: str, question: str) -> list[Any] | None:
-    """Return the items of all pages of a list; None if a page is missing, which is a row then."""
+    """Return the items of all pages of a list; if a page is missing, add a row and return None."""
     capability, method, _ = LISTS[key]
     items, cursors, params = list[Any](), list[Any](), dict[str, Any]()
     for _ in range(_PAGES):
@@ -82,7 +82,7 @@ async def _pages(connection: ProbeConnection, key: str, question: str) -> list[A
 
 
 async def _ask_for_undeclared(connection: ProbeConnection, key: str) -> None:
-    """A list that is not declared has nothing; templates go with resources."""
+    """Ask for a list that is not declared, which must be empty; templates belong to resources."""
     capability, method, _ = LISTS[key]
     if key == "resourceTemplates":
         return
@@ -101,7 +101,7 @@ def _name_of(item: Any, name: str) -> str:
 
 
 def _twice(key: str, items: Sequence[Any]) -> Iterator[Breach]:
-    """Yield the names that are there twice."""
+    """Yield a breach for each name that occurs more than once."""
     names = Counter(_name_of(item, LISTS[key][2]) for item in items)
     for name, count in names.items():
         if count > 1:
@@ -111,7 +111,7 @@ def _twice(key: str, items: Sequence[Any]) -> Iterator[Breach]:
 def _compare(
     connection: ProbeConnection, key: str, items: Sequence[Any], again: Sequence[Any]
 ) -> None:
-    """Compare a list with the same list, asked for again at once."""
+    """Compare *items*, the content of a list, with *again*, the same list read once more."""
     capability, method, _ = LISTS[key]
     question = f"{method}: the same twice"
     changed = [item for item in again if item not in items]
@@ -129,7 +129,7 @@ def _compare(
 
 
 async def look_at_tools(connection: ProbeConnection) -> None:
-    """Read the definitions of the tools: their names, their schemas, and who takes them."""
+    """Check the names and schemas of the tools, and whether model providers accept them."""
     items = connection.lists.get("tools")
     unknown = connection.named - {_name_of(item, "name") for item in items or ()}
     for name in unknown:
@@ -159,7 +159,7 @@ async def look_at_tools(connection: ProbeConnection) -> None:
 
 
 def _definitions(good: Sequence[ListedTool], bad: Sequence[DisabledTool]) -> Iterator[Breach]:
-    """Yield the tools that cannot be called, and the parts of the others that cannot be used."""
+    """Yield breaches for tools that cannot be called, and for unusable parts of other tools."""
     names = {tool.name for tool in good}
     for disabled in bad:
         # One that is listed twice is a question of its own
@@ -175,7 +175,7 @@ def _definitions(good: Sequence[ListedTool], bad: Sequence[DisabledTool]) -> Ite
 
 
 def _state_of(definition: Any, key: str) -> State:
-    """Return how wrong a schema is that is not used here; if only this client refuses it, it is advice."""
+    """Return the state for an unusable schema: "advice" if only this client refuses the schema."""
     if not isinstance(definition, Mapping) or not isinstance(definition.get(key), dict):
         return "wrong"
     try:
@@ -193,7 +193,7 @@ def _odd_names(tools: Sequence[ListedTool]) -> Iterator[Breach]:
 
 
 def _refused(connection: ProbeConnection) -> Iterator[Breach]:
-    """Yield the tools that a provider of models does not take unchanged; lint knows."""
+    """Yield the tools that a provider of models does not accept unchanged, according to lint."""
     for each in lint_tools(tool for tool in connection.tools if tool.is_for_models):
         if each.rule == "provider-refuses":
             # A rule of theirs, and none of MCP

@@ -1,4 +1,4 @@
-"""The report of a probe: what a server was asked, what came, and the rule that it breaks."""
+"""The report of a probe: what a server was asked, its answers, and the rules that they break."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ _ROWS, _SHOWN = 200, 50
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """The result of one question, with secrets hidden and invisible characters shown.
+    """The result of one question, with secrets masked and invisible characters made visible.
 
     Examples:
         >>> from toolbench.checks import probe
@@ -37,30 +37,30 @@ class ProbeResult:
 
     question: str
     era: str
-    """The version of MCP in which it was asked."""
+    """The version of MCP in which the question was asked."""
     state: State
-    """ok; wrong (the specification says MUST, or leaves no choice); advice (it says SHOULD); not asked."""
+    """ok; wrong (the specification says MUST, or leaves no choice); advice (SHOULD); not asked."""
     sent: str = ""
     """The request, as JSON."""
     came: str = ""
-    """What came back; if the question was not asked, the reason."""
+    """The answer; if the question was not asked, the reason."""
     rule: str = ""
-    """The sentence of the specification."""
+    """The sentence of the specification that the answer breaks."""
     source: str = ""
-    """Where that sentence is from."""
+    """The URL of that sentence."""
     what_to_do: str = ""
     seconds: float = 0.0
 
     @property
     def error(self) -> str | None:
-        """What is wrong, in lines; None if nothing is."""
+        """What is wrong, in several lines; None if nothing is wrong."""
         if self.state != "wrong":
             return None
         return self.text
 
     @property
     def text(self) -> str:
-        """All of it, in lines."""
+        """The whole result in several lines."""
         lines = [self.came]
         for name, value in (
             ("sent", self.sent),
@@ -92,7 +92,7 @@ class ProbeReport(ReportEntries[ProbeResult]):
         stopped: str | None = None,
         seconds: float = 0.0,
     ) -> None:
-        """Make a report of *results*; users get it from `probe`."""
+        """Make a report of *results*; users get reports from `probe`."""
         super().__init__(
             results,
             planned=len(results),
@@ -104,22 +104,22 @@ class ProbeReport(ReportEntries[ProbeResult]):
         self.server = server
         """The name of the server."""
         self.review: ServerReview | None = None
-        """The review that is shown above the report, if there is one."""
+        """The review of the server, which is shown above the report, if there is one."""
 
     @cached_property
     def findings(self) -> list[ProbeResult]:
-        """The results that are wrong, then those with advice."""
+        """The results that are wrong, followed by those with advice."""
         found = [each for each in self if each.state in ("wrong", "advice")]
         return sorted(found, key=lambda each: _WORST_FIRST.index(each.state))
 
     @property
     def passed(self) -> bool:
-        """Whether all was asked, and nothing is wrong."""
+        """Whether every question was asked, and no answer is wrong."""
         return self.stopped is None and not self.errors
 
     @property
     def verdict(self) -> str:
-        """One sentence: how much is wrong, advice, not asked and ok."""
+        """One sentence with the numbers of results: wrong, advice, not asked, ok."""
         states = [each.state for each in self]
         counts = [f"{states.count(state):,} {state}" for state in _WORST_FIRST if state in states]
         text = f"{counted(len(self), 'question')} in {duration(self.seconds)}: {', '.join(counts)}"
@@ -172,7 +172,7 @@ class ProbeReport(ReportEntries[ProbeResult]):
         return written(page(f"Probe of {self.server}", self._html()), path, overwrite=overwrite)
 
     def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
-        """Return the report as JUnit XML, for a CI; only what is wrong is a failure there.
+        """Return the report as JUnit XML for a CI; only results that are wrong are failures.
 
         Args:
             path: A file to which the XML is also written.

@@ -1,4 +1,4 @@
-"""The questions of a probe about requests that are neither lists nor calls of tools."""
+"""A probe's questions about requests other than lists and calls of tools."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _OPENING = {
 
 
 async def look_at_opening(connection: ProbeConnection) -> bool:
-    """Look at the answers to the first requests; return whether one of them is wrong."""
+    """Check the answers to the first requests; return whether one of them is wrong."""
     is_wrong = False
     for method, (rule, names) in _OPENING.items():
         for message in connection.inbox.traffic.find(method=method, kind="response"):
@@ -41,7 +41,7 @@ async def look_at_opening(connection: ProbeConnection) -> bool:
 
 
 async def ask_for_what_is_not_there(connection: ProbeConnection) -> None:
-    """Ask for methods, pages, resources and prompts that the server has not."""
+    """Ask for methods, pages, resources and prompts that do not exist on the server."""
     rule = "unknown method"
     if connection.is_modern and connection.transport == "http":
         rule = "unknown method over HTTP"
@@ -68,7 +68,7 @@ async def ask_for_what_is_not_there(connection: ProbeConnection) -> None:
 
 
 async def ask_for_what_is_declared(connection: ProbeConnection) -> None:
-    """Ask for each capability that the server declares, beside its lists."""
+    """Use each capability that the server declares, in addition to its lists."""
     declared = connection.capabilities
     if "completions" in declared:
         await _complete(connection)
@@ -105,7 +105,7 @@ async def _listen(connection: ProbeConnection, uris: list[str]) -> None:
 
 
 async def _complete(connection: ProbeConnection) -> None:
-    """Ask for the completions of the first argument of a prompt."""
+    """Ask for completions of the first argument of a prompt."""
     question, method = "completion/complete: answered", "completion/complete"
     for prompt in connection.lists.get("prompts", []):
         for argument in (prompt.get("arguments") or [])[:1]:
@@ -119,7 +119,7 @@ async def _complete(connection: ProbeConnection) -> None:
 
 
 async def ask_once_more(connection: ProbeConnection) -> None:
-    """Cancel a request, and then ask for something that was answered before."""
+    """Cancel a request, then repeat a request that was answered before."""
     for key in list(connection.lists)[:1]:
         method = LISTS[key][1]
         await connection.ask(method, seconds=_AT_ONCE)

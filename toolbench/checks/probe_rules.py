@@ -1,7 +1,7 @@
-"""The sentences of the MCP specification that a probe quotes, for each of its versions.
+"""The sentences of the MCP specification that a probe quotes, for each version of MCP.
 
-Source: github.com/modelcontextprotocol/modelcontextprotocol, docs/specification, at b0f60ba5; the marks
-of Markdown are left out, and [...] stands for words that are.
+Source: github.com/modelcontextprotocol/modelcontextprotocol, docs/specification, at b0f60ba5.
+Markdown marks are left out, and [...] stands for omitted words.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ _TRUTH = (
 
 
 class Rule(NamedTuple):
-    """A sentence of the specification, and where it stands."""
+    """A sentence of the specification, and its page."""
 
     since: str
-    """The first version that has it so."""
+    """The first version that contains the sentence."""
     breach: Literal["wrong", "advice"]
-    """What it is to break it: `wrong` if it must be so, `advice` if it should."""
+    """The state of an answer that breaks it: "wrong" for MUST, "advice" for SHOULD."""
     page: str
     sentence: str
 
@@ -52,7 +52,7 @@ _NEGOTIATED = Rule(
 
 
 def _offer(capability: str) -> dict[str, tuple[Rule, ...]]:
-    """Return the rules about the lists of *capability*, and that it is declared."""
+    """Return the rules about the lists of *capability* and its declaration."""
     page = f"server/{capability}#capabilities"
     return {
         f"declared {capability}": (
@@ -495,12 +495,12 @@ _FIXES_OF_LISTS = {
 
 
 def rule_of(name: str, version: str) -> Rule:
-    """Return the rule *name* as *version* has it, or else as the first version that has it."""
+    """Return the rule *name* in the text of *version*, or else in the first later version."""
     rules = RULES[name]
     known = [rule for rule in rules if rule.since <= version]
     return (known or list(rules[:1]))[-1]
 
 
 def fix_of(name: str) -> str:
-    """Return what to do if the rule *name* is broken."""
+    """Return advice on what to do if the rule *name* is broken."""
     return FIXES.get(name) or _FIXES_OF_LISTS[name.partition(" ")[0]]

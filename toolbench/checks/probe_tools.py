@@ -1,4 +1,4 @@
-"""The questions of a probe about calls of tools. What is not read-only is called only if it is named."""
+"""A probe's questions about calls of tools; tools that are not read-only must be named."""
 
 from base64 import b64decode
 from collections import defaultdict
@@ -25,7 +25,7 @@ _SLOW = 0.2
 
 
 async def ask_for_an_unknown_tool(connection: ProbeConnection) -> None:
-    """Call a tool that the server does not list: it is an error of the protocol."""
+    """Call a tool that does not exist: the server must answer with a protocol error."""
     if "tools" in connection.lists:
         question = "tools/call: an unknown tool is refused"
         params = {"name": _NO_TOOL, "arguments": {}}
@@ -36,7 +36,7 @@ async def ask_for_an_unknown_tool(connection: ProbeConnection) -> None:
 
 
 async def call_tools(connection: ProbeConnection) -> None:
-    """Call the tools that may be called, with good arguments and with bad ones."""
+    """Call the tools that may be called, with valid and with invalid arguments."""
     left, called, refusing = defaultdict[str, list[str]](list), 0, 0
     for tool in connection.tools:
         name, node = tool.remote_name, read(tool.schema)
@@ -61,7 +61,7 @@ async def call_tools(connection: ProbeConnection) -> None:
 
 
 def _why_not(connection: ProbeConnection, tool: MCPToolDefinition) -> str:
-    """Return why *tool* is not called; empty if it is."""
+    """Return why *tool* must not be called; empty if it may be called."""
     verdict, _, words = policy.ruling_on(tool)
     if connection.blocked:
         return connection.blocked
@@ -101,7 +101,7 @@ async def _call(connection: ProbeConnection, tool: MCPToolDefinition, arguments:
 def _breaches(
     tool: MCPToolDefinition, result: dict[str, Any], version: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield each rule that the *result* of a call breaks, and how."""
+    """Yield each rule that the *result* of a call breaks, with an explanation."""
     from mcp_types import CallToolResult  # noqa: PLC0415 - loaded by now
     from pydantic import ValidationError  # noqa: PLC0415 - the same
 
@@ -129,7 +129,7 @@ def _breaches(
 
 
 def _refused_by(node: Any, good: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return arguments that *node*, the schema of a tool, refuses, from *good* ones; None if none are found."""
+    """Return arguments that the schema *node* rejects, based on the valid *good*; else None."""
     values = list[dict[str, Any]]()
     # Where a default is declared, the server may fill in what is missing
     if any(not node.properties[name].has_default for name in node.required):
@@ -160,7 +160,7 @@ async def _call_badly(connection: ProbeConnection, name: str, arguments: Any) ->
 
 
 async def cancel_a_call(connection: ProbeConnection) -> None:
-    """Call the slowest tool again, and cancel the call; no answer should come."""
+    """Call the slowest tool again and cancel the call, which should then not be answered."""
     question = "a call that is cancelled is not answered"
     name, seconds = max(connection.took.items(), key=lambda item: item[1], default=("", 0.0))
     if seconds < _SLOW:

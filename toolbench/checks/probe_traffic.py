@@ -1,4 +1,4 @@
-"""What the messages of a probe show, when all was asked."""
+"""A probe's final checks on all messages of a connection."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -24,7 +24,7 @@ _Seen = tuple[str, Any]
 
 
 def look_at_traffic(connection: ProbeConnection) -> None:
-    """Look at all messages: each answer belongs to one request, and progress to a call."""
+    """Check all messages: each answer belongs to a request, progress belongs to a call."""
     messages = list(connection.inbox.traffic)
     looks = [
         ("each request has one answer", _of_answers(messages)),
@@ -107,7 +107,7 @@ def _of_results(messages: list[Message]) -> Iterator[_Seen]:
 
 
 def part_of(message: Message, key: str) -> dict[str, Any]:
-    """Return a part of *message* that is an object; empty if there is none, or it was cut."""
+    """Return an object inside *message*; empty if it does not exist or was cut."""
     whole = message.json
     if isinstance(whole, Mapping) and isinstance(whole.get(key), dict):
         return dict(whole[key])

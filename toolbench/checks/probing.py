@@ -1,7 +1,8 @@
-"""Ask a server what the MCP specification says of it: is this server right?
+"""Test whether a server follows the MCP specification, by asking it questions.
 
-Each era that the server speaks is asked over a connection of its own, so that the session of the user
-is not disturbed. No tool runs that is not declared read-only, unless the user names it.
+The probe opens a separate connection for each era of MCP (with and without the `initialize`
+handshake), so it does not disturb the user's session. It only runs tools that are declared
+read-only, unless the user names others.
 """
 
 from collections.abc import Callable, Collection
@@ -56,24 +57,26 @@ def probe(
 ) -> ProbeReport:
     """Test *server* against the MCP specification, and return a row for each question.
 
-    The probe opens its own connections (for stdio, its own process), one for each era that the
-    server speaks. A tool is called only if it is declared read-only and the policy allows it, with
-    the examples and defaults of its schema; what cannot be asked is a row too. An interrupt ends
-    it. Questions of the server are not answered, so a call that needs an answer is not asked, or
+    The probe opens its own connections (for stdio, its own process): one for each era of MCP, with
+    and without the `initialize` handshake, that the server speaks. It calls a tool only if the tool
+    is declared read-only and the policy allows the call. The arguments are the examples and
+    defaults of the tool's schema. A question that cannot be asked is a row too. An interrupt ends
+    the probe. Questions of the server are not answered: a call that needs an answer is not made, or
     fails.
 
     Args:
         server: The session of a server, or a configuration as `MCPClient.connect` takes it.
-        tools: The names of tools that are called although they are not read-only. They run for
-            real, several times: in each era, with good and bad arguments, and once to be cancelled.
+        tools: The names of tools that are called even though they are not read-only. They really
+            run, several times: in each era, with valid and invalid arguments, and once to be
+            cancelled.
         seconds: The time limit of a question, in seconds.
         whole: The time limit of all questions, in seconds.
 
     Raises:
         ConsentError: If a configuration was found in a file and is not approved.
         ServerError: If the server cannot be reached.
-        ToolNotFoundError: If the server has no tool of a name in *tools*.
-        ToolbenchError: If it is a recording.
+        ToolNotFoundError: If the server lacks a tool that *tools* names.
+        ToolbenchError: If the server is replayed from a recording.
 
     Examples:
         >>> from toolbench.checks import probe
@@ -109,7 +112,7 @@ def probe(
 
 
 def _who(server: Any) -> tuple[str, ServerEntry, Path, str]:
-    """Return the name, the configuration and the folder of *server*, and why its tools are not called."""
+    """Return name, configuration and folder of *server*, and why its tools must not be called."""
     if isinstance(server, MCPServerSession):
         refusal = ""
         if server.trust is not None:
@@ -129,7 +132,7 @@ class _Probe:
         self._connect = connect
 
     async def within(self, seconds: float) -> str | None:
-        """Ask all within *seconds*; return why it ended early, or None."""
+        """Ask all questions within *seconds*; return why the probe ended early, or None."""
         with anyio.move_on_after(seconds) as scope:
             is_modern = await self._ask(self._mode, is_first=True)
             if is_modern and self._mode == "auto":
@@ -139,7 +142,7 @@ class _Probe:
         return None
 
     async def _ask(self, mode: str, *, is_first: bool) -> bool:
-        """Ask in one era; return whether that is the newer one.
+        """Ask the questions in one era; return whether the server speaks MCP without a handshake.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -161,7 +164,7 @@ class _Probe:
 
 
 async def _ask_all(connection: ProbeConnection) -> None:
-    """Ask the questions in their order, until the server ends."""
+    """Ask the questions in order, until the server ends."""
     for question in _QUESTIONS:
         try:
             await question(connection)

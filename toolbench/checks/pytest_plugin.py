@@ -1,7 +1,7 @@
 """The pytest plugin: it collects files `*.checks.yaml`, and runs each check as a test.
 
-pytest imports this module whenever it starts where toolbench is installed. So nothing else of
-toolbench is imported before there is a file of checks.
+pytest imports this module in every environment with toolbench, at each start. So nothing else of
+toolbench is imported before a file of checks is found.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _NO_SOURCE = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what says where the servers of checks are, and what may run."""
+    """Add options for the servers of checks, and for which calls may run."""
     group = parser.getgroup("toolbench", "checks of tools, in files *.checks.yaml")
     config, replay = "the file with the servers of checks", "a recording, which answers for them"
     group.addoption("--toolbench-config", metavar="FILE", help=config)
@@ -38,12 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the servers of this session of pytest."""
+    """Prepare the servers for this pytest session."""
     config.stash[_SERVERS] = Servers(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CheckModule | None":
-    """Collect a file of checks."""
+    """Collect *file_path* if it is a file of checks."""
     if file_path.name.endswith(".checks.yaml"):
         return CheckModule.from_parent(parent, path=file_path)
     return None
@@ -53,7 +53,7 @@ class CheckModule(pytest.File):
     """A file of checks."""
 
     def collect(self) -> Iterator["CheckItem"]:
-        """Return an item for each check.
+        """Yield a test for each check.
 
         Raises:
             CollectError: If the file cannot be used.
@@ -74,16 +74,16 @@ class CheckItem(pytest.Item):
     """A check as a test."""
 
     def __init__(self, *, check: "Check", **options: Any) -> None:
-        """Make the test of *check*."""
+        """Make a test that runs *check*."""
         super().__init__(**options)
         self.check = check
         self._tools: Any = ()
 
     def setup(self) -> None:
-        """Connect the server that the check names, unless it is connected.
+        """Connect the server that the check names, unless it is already connected.
 
         Raises:
-            Exception: If it cannot be connected, or is not approved.
+            Exception: If the server cannot be connected, or is not approved.
         """
         from toolbench.errors import ConsentError, ToolbenchError  # noqa: PLC0415 - as above
 
@@ -98,11 +98,11 @@ class CheckItem(pytest.Item):
             raise _failure(str(error)) from None
 
     def runtest(self) -> None:
-        """Run the check; nobody is asked.
+        """Run the check without asking the user.
 
         Raises:
-            Exception: If it does not pass; the text says what differs.
-            KeyboardInterrupt: If it was interrupted.
+            Exception: If the check does not pass; the message says what differs.
+            KeyboardInterrupt: If the check was interrupted.
         """
         from toolbench.checks.checks import Checks  # noqa: PLC0415 - as above
 
@@ -122,13 +122,13 @@ class CheckItem(pytest.Item):
 
 
 class Servers:
-    """The servers of a session of pytest: each is connected by the first check that names it, until the end."""
+    """The servers of a pytest session, each connected from the first check that names it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Take the source of servers that *config* names.
+        """Use the source of servers that *config* names.
 
         Raises:
-            UsageError: If it names two.
+            UsageError: If *config* names two sources.
         """
         self._config = config
         self._named = _named_source(config)
@@ -152,10 +152,10 @@ class Servers:
         return client
 
     def _source(self, folder: Path) -> tuple["MCPClient", dict[str, "ServerEntry"]]:
-        """Return the client for the source of checks in *folder*, and the servers of the source.
+        """Return the client for checks in *folder*, and its configured or recorded servers.
 
         Raises:
-            ServerError: If there is none, or it cannot be used.
+            ServerError: If there is no configuration or recording, or it cannot be used.
         """
         from toolbench.errors import ServerError  # noqa: PLC0415 - as above
         from toolbench.mcp.client import MCPClient  # noqa: PLC0415 - the same
@@ -180,10 +180,10 @@ _SERVERS = pytest.StashKey[Servers]()
 
 
 def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
-    """Return the kind and the file that the line names, or else the settings; None if neither does.
+    """Return the kind and file of servers that the command line or else the settings name, if any.
 
     Raises:
-        UsageError: If the line, or the settings, name two.
+        UsageError: If the command line, or the settings, name two files.
     """
     for prefix, value_of, folder in (
         ("--toolbench-", config.getoption, config.invocation_params.dir),
@@ -200,7 +200,7 @@ def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
 
 
 def _failure(text: str) -> BaseException:
-    """Return a failure with *text* alone: a traceback would only show how toolbench works."""
+    """Return a failure with *text* alone: a traceback would only show code of toolbench."""
     from toolbench.display.escape import visible  # noqa: PLC0415 - as above
 
     return pytest.fail.Exception(visible(text), pytrace=False)

@@ -1,4 +1,4 @@
-"""Recorded calls as checks: what was recorded is expected again."""
+"""Turn recorded calls into checks that expect the recorded results."""
 
 import json
 from collections.abc import Mapping
@@ -63,11 +63,11 @@ def recorded_checks(recording: Recording, server: str) -> Checks:
 
 
 def _check_of(call: RecordedCall, address: str, tool: Mapping[str, Any]) -> Check:
-    """Return the check of *call*, of *tool* in the server's list, which has the *address*.
+    """Return the check of *call* at *address*; *tool* is its definition in the server's list.
 
     Raises:
-        CaseError: If there can be none.
-        SchemaError: If a schema of the tool is none.
+        CaseError: If the call cannot become a check.
+        SchemaError: If a schema of the tool is not valid.
     """
     arguments, promise = arguments_of(call), None
     # An answer of a model is an object of ours
@@ -84,18 +84,18 @@ def _check_of(call: RecordedCall, address: str, tool: Mapping[str, Any]) -> Chec
 
 
 def words_of(recorded: RecordedCall, address: str) -> str:
-    """Return the call *recorded* of the tool at *address* on one line."""
+    """Describe *recorded*, a call of the tool at *address*, on one line."""
     return one_line(f"{address} {clip(arguments_of(recorded), _LONGEST)}")
 
 
 def arguments_of(recorded: RecordedCall) -> dict[str, Any]:
-    """Return the arguments of *recorded*, with one mark for all secrets."""
+    """Return the arguments of *recorded*, with the same mark for every secret."""
     arguments: dict[str, Any] = without_numbers(dict(recorded.arguments))
     return arguments
 
 
 def recorded_result(recorded: RecordedCall, promise: SchemaValidator | None = None) -> Observation:
-    """Return the recorded result as an observation; *promise* is as for `tool_observation`."""
+    """Return the recorded result as an observation; for *promise*, see `tool_observation`."""
     if recorded.result is not None and recorded.failure is None:
         return tool_observation(recorded.tool, recorded.result, promise)
     error = (recorded.error or {}).get("message")
@@ -103,7 +103,7 @@ def recorded_result(recorded: RecordedCall, promise: SchemaValidator | None = No
 
 
 def obstacle(recorded: RecordedCall, *, is_compared: bool = True) -> str:
-    """Return why the call *recorded* cannot be made, or not be compared with; empty if it can."""
+    """Return why *recorded* cannot be called again or compared; empty if it can."""
     hidden = [name for name, value in recorded.arguments.items() if _has_secret(value)]
     if hidden:
         return f"the recording hides a secret of its arguments: {', '.join(hidden)}"

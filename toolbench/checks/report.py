@@ -1,4 +1,4 @@
-"""The report of checks: a row for each, as text, as HTML, as a table and as JUnit XML."""
+"""The report of checks, with a row for each check: as text, HTML, table and JUnit XML."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -65,16 +65,16 @@ class CheckResult:
 
     check: Check
     state: State
-    """passed; accepted (it failed, and its result was written into the file as the expected one);
-    failed; refused (by the policy or the user); missing (there is no such tool). Of a recorded call that
-    was made again (see `rerun`): same; slower (the same result, but more than twice as late and at
-    least half a second later); differs; error (it fails now, and did not then); not called."""
+    """passed; accepted (it failed, and its result became the expected result in the file); failed;
+    refused (by the policy or the user); missing (there is no such tool). For a recorded call that
+    was made again (see `rerun`): same; slower (the same result, but it took more than twice as
+    long, and at least half a second longer); differs; error (it fails only now); not called."""
     problems: tuple[Problem, ...] = ()
     """How the result differs from what was expected."""
     seconds: float = 0.0
     """How long the call took."""
     observation: Observation | None = None
-    """What was returned, without secrets; None if the tool was not run."""
+    """The returned result, without secrets; None if the tool was not run."""
     run: Run | None = None
     """The run of the call."""
 
@@ -85,9 +85,9 @@ class CheckResult:
 
     @property
     def has_new_result(self) -> bool:
-        """Whether the check failed with a result that can be accepted: an answer of the tool.
+        """Whether the check failed with a result of the tool that can be accepted.
 
-        A missing answer in a recording, or a server that cannot be reached, is not such a result.
+        This is False if a recording has no answer, or if the server cannot be reached.
         """
         if self.state != "failed" or self.observation is None or self.run is None:
             return False
@@ -96,11 +96,11 @@ class CheckResult:
 
     @property
     def error(self) -> str | None:
-        """The problems in one text, each on a line; None if there are none."""
+        """The problems, one on each line; None if there are none."""
         return "\n".join(map(str, self.problems)) or None
 
     def differences(self) -> tuple[list[Difference], list[Problem]]:
-        """Return the parts of the result that differ where problems are, and the problems without such parts."""
+        """Return the differing parts of the results, and the problems that have no such part."""
         found, others = dict[Path, Difference](), list[Problem]()
         expected = actual = ABSENT
         seen = self.observation
@@ -125,7 +125,7 @@ class CheckResult:
 
 
 def _differences(path: Path, expected: Any, actual: Any) -> list[Difference]:
-    """Return the parts that differ where a problem is; none if it is no difference of the results."""
+    """Return the parts of two results that differ at *path*; empty for other problems."""
     are_objects = isinstance(expected, dict) and isinstance(actual, dict)
     # Of objects, each key that differs is a problem of its own
     if expected is ABSENT or (are_objects and not path):
@@ -148,7 +148,7 @@ def _part(value: Any, step: str | int) -> Any:
 
 
 class CheckReport(ReportEntries[CheckResult]):
-    """The results of checks, in their order.
+    """The results of checks, in order.
 
     Examples:
         >>> from toolbench import tool
@@ -175,12 +175,12 @@ class CheckReport(ReportEntries[CheckResult]):
         changes: Sequence[Change] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        """Make a report of *results*; users get it from `Checks.run` and `rerun`."""
+        """Make a report of *results*; users get reports from `Checks.run` and `rerun`."""
         super().__init__(
             results, planned=planned, stopped=stopped, notes=notes, seconds=seconds, is_saved=False
         )
         self.file = file
-        """The file of the checks, in which a new result is accepted."""
+        """The file of the checks, into which an accepted result is written."""
         self.title = title
         """What was checked."""
         self.changes = changes
@@ -193,7 +193,7 @@ class CheckReport(ReportEntries[CheckResult]):
 
     @property
     def passed(self) -> bool:
-        """Whether all checks have run, and passed."""
+        """Whether all checks have run and passed."""
         return not self.failures and len(self) == self.planned
 
     @property
@@ -211,23 +211,23 @@ class CheckReport(ReportEntries[CheckResult]):
 
     @property
     def about_changes(self) -> str:
-        """After `rerun`: a sentence about what changed in what the servers offer; else empty."""
+        """After `rerun`, a sentence on the changes in what the servers offer; otherwise empty."""
         if self.changes is None:
             return ""
         text = f"{counted(len(self.changes), 'change')} in what is offered."
         return " ".join([text, *self._notes])
 
     def accepting(self, place: int) -> "CheckReport":
-        """Accept the result at *place*: write it into the file as the expected one.
+        """Accept the result at *place*: it becomes the expected result in the file.
 
-        Everything else in the file stays as it is, with its comments.
+        Everything else in the file stays unchanged, including comments.
 
         Returns:
             The report in which that result is accepted.
 
         Raises:
-            CaseError: If it has no new result, an answer on which it rests was secret, the check in the
-                file is another one by now, or the file cannot be written.
+            CaseError: If the check has no new result, a secret answer led to the result, the check
+                in the file has changed, or the file cannot be written.
         """
         old = self[place]
         if self.file is None or old.observation is None or not old.has_new_result:
@@ -268,7 +268,7 @@ class CheckReport(ReportEntries[CheckResult]):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON data; that of `rerun` has the changes, too."""
+        """Return the report as JSON data; a report of `rerun` includes the changes."""
         data = {
             "passed": self.passed,
             "checks": self.planned,
@@ -306,7 +306,7 @@ class CheckReport(ReportEntries[CheckResult]):
         return written(page(self.title, checks_html(self)), path, overwrite=overwrite)
 
     def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
-        """Return the report as JUnit XML, for a CI; a check that did not run is an error there.
+        """Return the report as JUnit XML for a CI; a check that did not run is an error.
 
         Args:
             path: A file to which the XML is also written.
@@ -329,10 +329,10 @@ class CheckReport(ReportEntries[CheckResult]):
 
 
 def _answers_of(run: Run) -> list[Any]:
-    """Return the answers to the questions of *run*, as a check has them.
+    """Return the answers to the questions of *run* in the form that a check has.
 
     Raises:
-        CaseError: If one is secret, or too long.
+        CaseError: If an answer is secret or too long.
     """
     answers = [answer.preset for answer in RunRecord.of(run).answers]
     if is_lost(plain(answers)):
@@ -352,7 +352,7 @@ def _junit_case(result: CheckResult) -> JUnitCase:
 
 
 def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
-    """Return the first *count* rows as they are shown; None: all."""
+    """Return the first *count* rows in the form for users, or all rows if it is None."""
     rows = []
     for number, result in enumerate(report[:count]):
         time = ""
@@ -366,14 +366,15 @@ def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
 
 
 def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Html:
-    """Return *report* as HTML that needs no kernel; shown by a widget, a click on a row sends its number.
+    """Return *report* as HTML that needs no kernel.
 
-    Without a widget, which shows the differences of one row, those of the first failures stand below.
+    In a widget, a click on a row sends the row's number to the widget, which shows its differences.
+    Without a widget, the differences of the first failures are below the rows.
 
     Args:
         report: The report.
-        rows: How many rows are written.
-        key: The key of the report in `live_results`, where a page gets the other rows.
+        rows: How many rows the HTML contains.
+        key: The key of the report in `live_results`, from which a page loads the other rows.
     """
     title = report.title
     if report.file is not None:

@@ -1,6 +1,6 @@
-"""Repeat the calls of a recording: each at the server of today, with the answers that its questions got.
+"""Repeat the calls of a recording on the present server, with the recorded answers to questions.
 
-The results are compared as those of checks, and what the server offers as `%mcp diff` does.
+The results are compared as in checks, and the server's offer is compared as by `%mcp diff`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -39,19 +39,19 @@ _NOT_NAMED = "it is not declared read-only: name it to call it"
 
 @dataclass(eq=False)
 class _Call:
-    """A recorded call, and what makes it again."""
+    """A recorded call, and how to make it again."""
 
     recorded: RecordedCall
     check: Check
-    """The call with the address of its tool; nothing is expected yet."""
+    """The call, with the address of its tool, as a check that expects nothing yet."""
     tools: list[MCPToolDefinition] = field(default_factory=list)
-    """The tools that are called: of the other server, if there is one, and of the server."""
+    """The tools to call: that of the other server, if there is one, then that of the server."""
     why: str = ""
-    """Why the call is not made; empty if it is."""
+    """Why the call is not made; empty if it is made."""
     state: State = "not called"
-    """The state of a call that is not made."""
+    """The state of its row if the call is not made."""
     is_agreed: bool = False
-    """Whether the call may run without a question."""
+    """Whether the call may run without asking."""
 
 
 def rerun(
@@ -65,25 +65,26 @@ def rerun(
 ) -> CheckReport:
     """Make the calls of *recording* again, and return a row for each: is the result the same?
 
-    Questions are answered as recorded; a new one is declined. Date-times and ids may differ, and what
-    was secret is any value. A tool that is not declared read-only is called only if *tools* names it,
-    `policy.allow` does, or the user agrees, who is asked once. The policy holds for each call; an
-    interrupt ends it.
+    Questions are answered as recorded; new questions are declined. Date-times and ids may differ,
+    and a recorded secret matches any value. The policy applies to each call. A tool that is not
+    declared read-only is called only if *tools* or `policy.allow` names it, or if the user agrees;
+    the user is asked once. An interrupt ends the run.
 
     Args:
-        sessions: The server to call; several if the recording has several, each by its name there.
+        sessions: The server to call; for a recording of several servers, a list of sessions with
+            the names in the recording.
         recording: The recording, or its file.
-        against: Another server, which is called too: its results are compared with those of the
-            first in place of the recorded ones.
-        tools: The names of tools that are called although they are not read-only. If there are any,
-            nothing is asked.
-        confirm: Whether to ask about the other tools; False if the user has agreed.
-        on_result: Gets each row as soon as it is there.
+        against: Another server to call. The results of the server are then compared with those of
+            the other server, not with the recorded results.
+        tools: The names of tools that are called even though they are not read-only. If any are
+            named, the user is not asked.
+        confirm: Whether to ask about the other tools; False if the user agreed.
+        on_result: Called with each row as soon as it exists.
 
     Raises:
         CaseError: If the recording has no call of the server.
         ServerError: If the recording cannot be read or lacks a server, or is being written.
-        ToolNotFoundError: If it has no call of one of *tools*.
+        ToolNotFoundError: If the recording has no call of a tool in *tools*.
 
     Examples:
         >>> from toolbench.checks import rerun
@@ -140,7 +141,7 @@ def rerun(
 def _calls_of(
     session: "MCPServerSession", recording: Recording, against: "MCPServerSession | None"
 ) -> Iterator[_Call]:
-    """Yield the recorded calls of *session*, and why some of them cannot be made."""
+    """Yield the recorded calls of *session*; set `why` on those that cannot be made."""
     path = session.recording
     is_replay = session.entry.transport == "replay"
     if path is not None and not is_replay and path.resolve() == recording.path.resolve():
@@ -180,7 +181,7 @@ def _check_of(recorded: RecordedCall, server: str) -> Check:
 def _changes(
     session: "MCPServerSession", recording: Recording, against: "MCPServerSession | None"
 ) -> Sequence[Change]:
-    """Return how what *session* offers differs from the other side."""
+    """Return the changes from the recording, or from *against*, to what *session* offers."""
     before = recording.snapshot(recording.recorded_name(session.name))
     if against is not None:
         before = _offer_of(against)
@@ -200,7 +201,7 @@ def _offer_of(session: "MCPServerSession") -> Snapshot:
 
 
 def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> None:
-    """Ask once whether those of *calls* may be made that change something; set why others are not.
+    """Ask once for consent to those *calls* that may change something; set `why` on other calls.
 
     Raises:
         ToolNotFoundError: If no call is of a tool in *named*.
@@ -227,7 +228,7 @@ def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> 
 
 
 def _needs_a_yes(tool: MCPToolDefinition) -> bool:
-    """Tell whether the user is asked about calls of *tool*: it may change something, and would run."""
+    """Tell whether the user must be asked about *tool*: it would run, and may change something."""
     verdict, reason, _ = policy.ruling_on(tool)
     is_ruled = verdict == "deny" or (verdict == "allow" and reason is Reason.NAMED)
     is_harmless = tool.is_replayed or tool.hints.effect == "read-only"
@@ -235,7 +236,7 @@ def _needs_a_yes(tool: MCPToolDefinition) -> bool:
 
 
 def _question(calls: Sequence[_Call]) -> Question:
-    """Return the question whether *calls* may be made, which has them all."""
+    """Return the question whether *calls* may be made, which lists the calls."""
     number = counted(len(calls), "call")
     head = (
         f"{number} of the recording are of tools that are not declared read-only. Make them again?"
@@ -250,7 +251,7 @@ def _question(calls: Sequence[_Call]) -> Question:
 
 
 def _result(call: _Call) -> CheckResult:
-    """Make *call*, and judge its result."""
+    """Make *call*, and compare its result."""
     if call.why:
         return CheckResult(call.check, call.state, (Problem((), call.why),))
     before, was = recorded_result(call.recorded), call.recorded.seconds
@@ -278,7 +279,7 @@ def _result(call: _Call) -> CheckResult:
 
 
 def _made(call: _Call, tool: MCPToolDefinition) -> Run:
-    """Make *call* of *tool*, and return its run."""
+    """Make *call* with *tool*, and return the run."""
     # As recorded: what does not fit the tool's schema is for the server to refuse
     run = run_here(tool, tool.unchecked_action(call.check.arguments), "magic")
     # A handler of the session would give other answers
