@@ -1,4 +1,4 @@
-"""Write messages, calls and their answers in a provider's format, ready to send, paste or replay."""
+"""Write messages, calls and answers to calls in a provider's format, to send, paste or replay."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 AnyTool = ToolDefinition[Any, Any]
 LONGEST_TEXT = 100_000
-"""The most characters of text in an answer (about 25,000 tokens); the middle is cut out."""
+"""The maximum characters of text in an answer (about 25,000 tokens); the middle is cut out."""
 LARGEST_IMAGE = 5_000_000
-"""The most characters of an image's `data:` URL; a note is sent in place of a larger image."""
+"""The maximum characters of an image's `data:` URL; a note replaces larger images."""
 
 
 def system_message(text: str, provider: Provider = "openai") -> Json:

@@ -1,9 +1,10 @@
-"""One message of a conversation with a model, whatever its provider.
+"""A message of a conversation with a model of any provider.
 
-A message has parts: text, thinking, images, calls of tools, their results, and what only its provider
-knows. What a provider sent with a part (a signature, citations, encrypted reasoning) stays in `raw` and
-goes back unchanged to the same provider; another provider gets the part without it. The modules of
-`toolbench.llm.wire` read and write messages in the format of each provider.
+A message has parts: text, thinking, images, calls of tools, their results, and parts that only its
+provider understands. Extra data that a provider sent with a part (a signature, citations, encrypted
+reasoning) stays in `raw`. The same provider gets it back unchanged; other providers get the part
+without it. The modules of `toolbench.llm.wire` read and write messages in the format of each
+provider.
 """
 
 import re
@@ -25,7 +26,7 @@ class TextPart:
 
     text: str
     raw: Json | None = None
-    """The part as its provider sent it; None if it was made here."""
+    """The part as its provider sent it; None if toolbench created it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class ImagePart:
 
     @property
     def words(self) -> str:
-        """The words for the image where a tool's result may hold only text."""
+        """Text that replaces the image if a tool's result may contain only text."""
         if data := DATA_URL.match(self.url):
             return f"[image: {data[1]}]"
         return f"[image: {self.url}]"
@@ -59,16 +60,16 @@ class ToolCallPart:
     name: Any
     """The name that the model used, normally a string."""
     arguments: Any
-    """JSON text or an object, as the provider sends them; anything, from a faulty server."""
+    """JSON text or an object, as the provider sends them; a faulty server may send anything."""
     id: Any = None
     problem: str | None = None
-    """Why the arguments cannot be read, if that is known."""
+    """Why the arguments cannot be read, if known."""
     raw: Json | None = None
 
 
 @dataclass(frozen=True)
 class ToolResultPart:
-    """The answer to a call: its text and images."""
+    """The answer to a call: its texts and images."""
 
     id: str | None
     """The id of the call."""
@@ -85,7 +86,7 @@ class ToolResultPart:
 
     @property
     def text(self) -> str:
-        """The result as text, with words in place of each image."""
+        """The result as text, with each image replaced by words."""
         lines: list[str] = []
         for part in self.content:
             if isinstance(part, TextPart):
@@ -97,7 +98,7 @@ class ToolResultPart:
 
 @dataclass(frozen=True)
 class OtherPart:
-    """A part that only its provider knows, such as encrypted reasoning or a search that it made."""
+    """A part that only its provider understands, such as encrypted reasoning or a web search."""
 
     raw: Json
 
@@ -110,12 +111,13 @@ class Message:
     """One message: who wrote it, and its parts."""
 
     role: str
-    """ "system" (also for OpenAI's "developer"), "user", "assistant" or "tool" (results of calls), or another word of the provider."""
+    """ "system" (also for OpenAI's "developer"), "user", "assistant", "tool" (results of calls), or
+    another word of the provider."""
     parts: tuple[Part, ...] = ()
     provider: Provider | None = None
-    """The provider that wrote the message, or for which the user wrote it; None if it was made here."""
+    """The provider in whose format the message was written; None if toolbench created it."""
     raw: Json | None = None
-    """The provider's fields beside the parts; the fields that hold parts are there, for their order."""
+    """The provider's other fields; fields with parts are kept too, to preserve the order."""
 
     @property
     def text(self) -> str:
@@ -124,12 +126,12 @@ class Message:
 
     @property
     def thinking(self) -> str:
-        """The thinking, as far as the provider shows it."""
+        """The thinking, as far as the provider reveals it."""
         return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
 
     @property
     def thought(self) -> str:
-        """The thinking, then the text."""
+        """The thinking, followed by the text."""
         return "\n\n".join(words for words in (self.thinking, self.text) if words)
 
     @property
@@ -148,13 +150,13 @@ class Message:
         return [part.url for part in self.parts if isinstance(part, ImagePart)]
 
     def sent_to(self, provider: Provider) -> "Message":
-        """Return the message without what only its own provider knows, unless that is *provider*."""
+        """Return the message for *provider*, without data that only another one understands."""
         if self.provider == provider:
             return self
         return Message(self.role, tuple(_common(self.parts)), provider)
 
     def with_ids(self, new_id: Callable[[int, Any], Any]) -> "Message":
-        """Return the message with the id `new_id(number, id)` for each call; *number* counts from 0."""
+        """Return the message with the id `new_id(number, id)` for each call, numbered from 0."""
         number = -1
         parts: list[Part] = []
         for part in self.parts:
@@ -167,7 +169,7 @@ class Message:
 
 
 def _common(parts: Iterable[Part]) -> Iterator[Any]:
-    """Yield *parts* as each provider can be told them."""
+    """Yield *parts* without the data that only one provider understands."""
     for part in parts:
         if isinstance(part, ToolResultPart):
             yield replace(part, content=tuple(_common(part.content)), raw=None)
@@ -191,7 +193,7 @@ class Usage:
     """The cost in US dollars."""
 
     def checked(self) -> "Usage":
-        """Return this usage without invalid numbers: a server may send anything."""
+        """Return this usage without invalid numbers, as a server may send anything."""
         return Usage(
             whole_number(self.input_tokens), whole_number(self.output_tokens), dollars(self.cost)
         )
@@ -205,7 +207,7 @@ class Usage:
 
 
 def whole_number(value: Any) -> int | None:
-    """Return *value* if it is a number of tokens, else None, which means not known."""
+    """Return *value* if it is a valid number of tokens, else None."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if is_number and value >= 0:
         return int(value)
@@ -213,10 +215,10 @@ def whole_number(value: Any) -> int | None:
 
 
 def dollars(value: Any) -> float | None:
-    """Return *value* if it is an amount of money, else None, which means not known."""
+    """Return *value* if it is a valid amount of money, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # The comparison is false for what is not a number
+    # The comparison is false for NaN
     if 0 <= value < 1e300:
         return float(value)
     return None
@@ -254,11 +256,11 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Response:
-    """A whole response of a provider: its message, and what stands beside it."""
+    """A whole response of a provider: its message, and the data that came with it."""
 
     message: Message
     finish: str | None = None
-    """Why the model stopped, as a word of the provider."""
+    """The provider's word for why the model stopped."""
     usage: Usage | None = None
     id: str | None = None
     model: str | None = None
@@ -266,9 +268,9 @@ class Response:
     is_refused: bool = False
     """Whether the model, or its provider, declined to answer."""
     failure: str | None = None
-    """A sentence if the provider reports a failure in place of an answer."""
+    """A sentence if the provider reports a failure instead of an answer."""
     repairs: list[str] = field(default_factory=list)
-    """What was mended to read the response, in words."""
+    """The repairs that were needed to read the response, in words."""
 
 
 def instructions(messages: Sequence[Message]) -> str:
@@ -281,7 +283,7 @@ def instructions(messages: Sequence[Message]) -> str:
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """Return *value* if it is an object, else an empty one: a server may send anything."""
+    """Return *value* if it is a mapping, else an empty one, as a server may send anything."""
     if isinstance(value, Mapping):
         return value
     return {}

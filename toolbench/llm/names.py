@@ -1,4 +1,4 @@
-"""Names of tools and arguments: those that a provider accepts, and the tools that models mean by a name."""
+"""Names of tools and arguments: which ones providers accept, and what models mean by them."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 
-# Hexadecimal digits that make two renamed names differ
+# Hexadecimal digits that distinguish two renamed names
 _MARK = 6
 
 
 @dataclass(frozen=True)
 class NameRule:
-    """A rule for names; `first` and `rest` are the insides of regex character classes."""
+    """A rule for names; `first` and `rest` are the contents of regex character classes."""
 
     first: str
     rest: str
@@ -20,14 +20,14 @@ class NameRule:
     words: str
 
     def fits(self, name: str) -> bool:
-        """Tell whether *name* can be sent as it is."""
+        """Tell whether *name* can be sent unchanged."""
         pattern = f"[{self.first}][{self.rest}]{{0,{self.limit - 1}}}"
         return re.fullmatch(pattern, name, re.ASCII) is not None
 
     def rename(self, name: str) -> str:
-        """Return *name* if it fits, else a valid name made from it.
+        """Return *name* if it fits, else a valid name derived from it.
 
-        The new name ends in a hash of the old name. So two names stay different, even if they
+        The new name ends with a hash of the old name. So two names stay different even if they
         differ only in characters that are not allowed.
         """
         if self.fits(name):
@@ -39,7 +39,7 @@ class NameRule:
         return valid[: self.limit - len(mark)] + mark
 
     def renamed(self, names: Iterable[str]) -> dict[str, str]:
-        """Return those of *names* that do not fit, each with its valid name."""
+        """Return those of *names* that do not fit, each with the valid name to send instead."""
         return {name: self.rename(name) for name in names if not self.fits(name)}
 
 
@@ -57,7 +57,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "str_replace_based_edit_tool": "file_editor",
     }
 )
-"""Names that models know from other systems, and our tools for them. Source: OpenHands SDK."""
+"""Names that models know from other systems, with our tools for them. Source: OpenHands SDK."""
 
 _PREFIX = re.compile(r"(functions?|tools?|default_api)[.:/]", re.IGNORECASE)
 _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
@@ -70,7 +70,7 @@ def meant_by(name: str, known: Collection[str], aliases: Mapping[str, str] = ALI
     """
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)
-    # `BashTool` is `bash`
+    # `BashTool` means `bash`
     stems = (folded, folded.removesuffix("_tool"))
     aliased = [aliases.get(other) for other in (name, bare, *stems)]
     for called in (bare, *aliased):
@@ -84,6 +84,6 @@ def meant_by(name: str, known: Collection[str], aliases: Mapping[str, str] = ALI
 
 
 def _folded(name: str) -> str:
-    """Return *name* in its normal spelling: `grep_files` for `Grep-Files` and `grepFiles`."""
+    """Return the normal spelling of *name*: `grep_files` for `Grep-Files` and `grepFiles`."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", snake.lower()).strip("_")

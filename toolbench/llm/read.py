@@ -1,4 +1,4 @@
-"""Read a provider's message, whole or in chunks, of whatever provider it is."""
+"""Read a message of any provider, whole or in chunks."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -69,7 +69,7 @@ def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
 
 
 def _read(data: Any) -> Response | None:
-    """Read *data*: a whole response, a message, a list of parts, or one part; None if it is none."""
+    """Read *data*: a whole response, a message, a list of parts, or one part; else return None."""
     parts = [data]
     if isinstance(data, list):
         parts = items_of(data)
@@ -91,7 +91,7 @@ def _wire_of(data: Json) -> Wire | None:
         if wire.is_message(data):
             return wire
     if data.get("role") == "assistant":
-        # Words alone do not show whose they are
+        # Text alone does not show which provider sent it
         return WIRES["openai"]
     return None
 
@@ -112,15 +112,15 @@ class ToolCallAccumulator:
     """
 
     def __init__(self) -> None:
-        """Make an empty message."""
+        """Start with an empty message."""
         self._stream: Stream | None = None
 
     def add(self, chunk: Any) -> None:
         """Add the next chunk or event: a dict, or an object of the provider's SDK.
 
         Raises:
-            BodyError: If *chunk* is not a chunk of a known provider; earlier chunks are kept. An event
-                with an unknown `type` is ignored.
+            BodyError: If *chunk* is not a chunk of a known provider; earlier chunks are kept. An
+                event with an unknown `type` is ignored.
         """
         data = plain(chunk)
         stream = self._stream or stream_of(data)
@@ -139,7 +139,7 @@ class ToolCallAccumulator:
 
 
 def stream_of(chunk: Any, provider: Provider | None = None) -> Stream:
-    """Return what joins a stream that begins with *chunk*, most likely of *provider*.
+    """Return the object that joins a stream beginning with *chunk*, most likely from *provider*.
 
     Raises:
         BodyError: If *chunk* is not a chunk of a known provider.

@@ -1,4 +1,4 @@
-"""Count the tokens of a text, or estimate them if no tokenizer is installed."""
+"""Count the tokens of text, or estimate them if no tokenizer is installed."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,7 +28,7 @@ class TokenCount:
 
     @property
     def number(self) -> str:
-        """The number alone, for a column of numbers."""
+        """The number alone, for a column of a table."""
         if self.exact:
             return f"{self.tokens:,}"
         return f"≈ {self.tokens:,}"
@@ -62,14 +62,14 @@ def _estimate(text: str) -> TokenCount:
 
 
 def tool_tokens(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None) -> TokenCount:
-    """Return about how many tokens *tool* costs in each request that offers it to a model.
+    """Return an estimate of the tokens that *tool* costs in each request that offers it.
 
-    It is the one number of a tool, in panels, lists, lint and reviews: of its name, its description
-    and its arguments as JSON Schema. What a provider writes around them is not counted.
+    Panels, lists, lint and reviews all use this number. It counts the tool's name, description and
+    arguments as JSON Schema, but not what a provider adds to them.
 
     Args:
         tool: The tool.
-        schema: The schema of the arguments, if the caller has it already.
+        schema: The schema of the arguments, if the caller already has it.
     """
     if schema is None:
         schema = tool.parameters()
@@ -77,5 +77,5 @@ def tool_tokens(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = 
 
 
 def definition_tokens(name: str, description: str, schema: Any) -> TokenCount:
-    """Return the number of `tool_tokens` for a tool of which only what is sent is known."""
+    """Return the tokens, as `tool_tokens` does, of a tool that is known only by what is sent."""
     return _estimate(f"{name}\n{description}\n{to_json(schema).decode()}")

@@ -1,7 +1,7 @@
-"""Repair what a model wrote, if it can mean only one thing: its JSON text, and the values in it.
+"""Repair the JSON text and the values that a model wrote, if they can mean only one thing.
 
-A text is repaired token by token, in place: no value and no bracket moves, and a text that was cut off
-stays an error. A value is repaired if the schema of the tool allows only one meaning.
+JSON text is repaired token by token: no value and no bracket moves. Text that was cut off remains
+an error. A value is repaired if the schema of the tool allows only one meaning.
 """
 
 import json
@@ -42,10 +42,10 @@ _lenient = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each
 def read_json(text: str) -> tuple[Any, list[str]]:
     """Return the value of *text*, and a sentence for each repair.
 
-    Repaired is what models were seen to write: a code fence around the JSON, raw control characters
-    in strings, a comma before a closing bracket, single quotes, Python's literals, keys without
-    quotes, and backslashes that begin no escape. A text that was cut off, or that can mean two
-    things, is never repaired.
+    Repairs cover errors that models were seen to make. These are a code fence around the JSON, raw
+    control characters in strings, a comma before a closing bracket, and single quotes. Others are
+    Python's literals, keys without quotes, and backslashes that do not begin an escape. Text that
+    was cut off, or that can mean two things, is never repaired.
 
     Raises:
         NotJsonError: If *text* has no certain value; the error says why.
@@ -72,7 +72,7 @@ def read_json(text: str) -> tuple[Any, list[str]]:
 
 
 def _unfenced(text: str) -> str | None:
-    """Return the text in the code fence around *text*; None if there is none."""
+    """Return the text inside the code fence around *text*; None if there is no code fence."""
     bare = text.strip()
     opening = _FENCE.match(bare)
     if opening is None or not bare.endswith("```"):
@@ -130,7 +130,7 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
 def embedded(text: str) -> tuple[list[Any], str]:
     """Return the JSON objects and lists of objects in *text*, and the rest of the text.
 
-    If an object or list is broken, no value is returned: the text may have been cut off.
+    If an object or list is broken, return no value, because the text may have been cut off.
     """
     values: list[Any] = []
     words: list[str] = []
@@ -174,7 +174,7 @@ def _where(text: str, error: Exception) -> str:
         return str(error)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return f"the JSON ends too early, after {counted(len(text), 'character')}"
-    # No piece of the text: it could be a piece of a secret, which nothing would find
+    # Do not quote the text: it could contain a piece of a secret, which no redactor would recognize
     return f"{error.msg} at character {error.pos + 1}"
 
 
@@ -190,7 +190,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""The tokens of a text that JSON may write in another way."""
+"""The tokens of a text that JSON may write differently."""
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _ESCAPE = re.compile(r'\\(.)|"', re.DOTALL)
 _CONTROLS = frozenset("bfnrt")
@@ -200,7 +200,7 @@ _FOREIGN = frozenset("xUNav01234567\n")
 
 
 def _as_json(piece: re.Match[str]) -> str:
-    """Return *piece* as JSON writes it; as it is if it can mean two things: then it is no JSON."""
+    """Return *piece* as JSON writes it, or unchanged, and so invalid, if it can mean two things."""
     kind = piece.lastgroup
     if kind == "comma":
         return ""
@@ -213,7 +213,8 @@ def _as_json(piece: re.Match[str]) -> str:
     inside = piece["double"] or piece["single"] or ""
     escapes = set(_ESCAPE.findall(inside))
     unknown = escapes - _ESCAPES - {"'", ""}
-    # `\d` alone is a backslash and a `d`; beside `\n` it shows that `\n` may be two letters too
+    # `\d` alone is a backslash and a `d`; next to `\n`, it suggests that `\n` may be two characters
+    # too
     if unknown & _FOREIGN or (unknown and escapes & _CONTROLS):
         return piece[0]
     return f'"{_ESCAPE.sub(_escaped, inside)}"'
@@ -269,19 +270,19 @@ class Mending:
     """Repairs the arguments of one call, and lists the repairs in `repairs`.
 
     Args:
-        secret: The paths of the secrets in the arguments; no repair quotes them.
+        secret: The paths of the secrets in the arguments; repairs do not quote their values.
     """
 
     def __init__(self, secret: Collection[Path] = ()) -> None:
         self.repairs: list[Repair] = []
         self.odd: list[Repair] = []
-        """The unchanged values whose type the schema does not allow."""
+        """The unchanged values whose types the schema does not allow."""
         self._secret = secret
 
     def mended(self, value: Any, node: Node, path: Path = ()) -> Any:
         """Return *value* with all repairs made.
 
-        *node* is the schema of the value, and *path* is the place of the value in the arguments.
+        *node* is the schema of the value, and *path* is the value's path in the arguments.
         """
         if node.classes is not None and type(value) not in node.classes:
             value = self._read(value, node.classes, path)
@@ -337,14 +338,14 @@ class Mending:
 
     def _shown(self, value: Any, path: Path) -> str:
         for secret in self._secret:
-            # The value, a part of it, or what it is a part of
+            # The value itself, a part of it, or a value that contains it
             if all(map(eq, secret, path)):
                 return MARK
         return clip(value)
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
-    """Return the alternative for *value*; None if none or several are possible."""
+    """Return the alternative that fits *value*; None if none or several of them fit."""
     fit: list[Node] = []
     for node in alternatives:
         is_class = node.classes is None or type(value) in node.classes
@@ -357,7 +358,7 @@ def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:
 
 
 def _in_string(text: str) -> Any:
-    """Return the JSON value in a string (`true`, `3`, a list, an object); *text* if there is none."""
+    """Return the JSON value in a string (`true`, `3`, a list, an object), or else *text* itself."""
     bare = text.strip()
     if bare[:1] + bare[-1:] not in ("[]", "{}") and not _SCALAR.fullmatch(bare):
         return text

@@ -1,7 +1,7 @@
 """Turn a model's message into tool calls: each an action that is ready to run, or an error.
 
-A call that can mean two things is an error, never a guess, and the error's message helps the model to
-correct the call. All repairs are listed in `call.repairs`.
+A call that can mean two things becomes an error, not a guess. The error's message helps the model
+to correct the call. All repairs are listed in `call.repairs`.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -89,7 +89,7 @@ class FunctionCallNotExistsError(ToolNotFoundError):
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        """Make the error; its message suggests the name in *known* that is most like *name*."""
+        """Create the error; its message suggests the most similar name in *known*."""
         self.name = name
         self.known = tuple(known)
         super().__init__(str(self))
@@ -133,7 +133,7 @@ class CallMetadata:
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None
-    """The reason why the model stopped, as a word of the provider; a call may be cut off."""
+    """The provider's word for why the model stopped, which shows if a call may be cut off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +212,7 @@ class ToolCall:
 
     @property
     def shown_arguments(self) -> Json:
-        """The arguments with the secrets among them hidden."""
+        """The arguments with the secrets among them masked."""
         schema: Json = {}
         if self.tool:
             schema = self.tool.input_schema
@@ -245,7 +245,8 @@ def parse_tool_calls(
     Args:
         message: The response, its message, or the call alone, from a model of OpenAI (chat or
             Responses), Anthropic, Gemini or MCP; as dict, JSON text or SDK object.
-        tools: The tools that were offered to the model. Of tools with the same name, the first counts.
+        tools: The tools that were offered to the model. If several have the same name, the first
+            counts.
         aliases: Other names for tools, each with the tool's real name.
         provider: The provider of the message. If it is left out, the keys of the message show the
             provider; a message that is only a name and arguments counts as MCP.
@@ -286,7 +287,7 @@ def parse_tool_calls(
 
 
 def _with_written(response: Response) -> Response:
-    """Return *response* with the calls that the model wrote into its text as calls."""
+    """Return *response* with the calls that the model wrote into its text read as calls."""
     message = response.message
     calls, words = calls_in(message.text)
     if not calls:
@@ -342,7 +343,7 @@ def _call(
 def _meant(
     name: str, offered: Tools, provider: Provider, aliases: Mapping[str, str]
 ) -> tuple[AnyTool | None, bool]:
-    """Return the tool that *name* means, and whether *name* is its exact name; None if there is none."""
+    """Return the tool that *name* means, or None, and whether *name* is the tool's exact name."""
     if name in offered:
         return offered[name], True
     sent = _by_sent_name(offered, provider)
@@ -356,7 +357,7 @@ def _meant(
 
 
 def _by_sent_name(offered: Tools, provider: Provider) -> dict[str, AnyTool]:
-    """Return the tools by the names that the model got."""
+    """Return the tools by the names under which the model got them."""
     sent: dict[str, AnyTool] = {}
     for name, tool in offered.items():
         sent.setdefault(WIRES[provider].tool_name(name), tool)
@@ -364,7 +365,7 @@ def _by_sent_name(offered: Tools, provider: Provider) -> dict[str, AnyTool]:
 
 
 def _checked(call: ToolCall, sent: ToolCallPart, offered: Tools) -> ToolCall:
-    """Return *call* with the action, or the error, that the arguments of *sent* make of it."""
+    """Return *call* with the action or the error that results from the arguments of *sent*."""
     facts = call.metadata
     try:
         if sent.problem is not None:
@@ -372,7 +373,7 @@ def _checked(call: ToolCall, sent: ToolCallPart, offered: Tools) -> ToolCall:
         arguments, mended = arguments_in(sent.arguments)
     except NotJsonError as error:
         problem = str(error)
-        # An unknown name may mean any tool
+        # An unknown name may mean any of the tools
         if any(tool.secrecy.has_secrets for tool in offered.values() if call.tool in (tool, None)):
             problem = _UNQUOTED
         return replace(call, error=_misfit(facts, problem))
@@ -395,7 +396,7 @@ def _misfit(facts: CallMetadata, problem: str) -> FunctionCallValidationError:
 
 
 def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
-    """Return *call* with *arguments*, repaired to fit the schema of *tool*, or with an error."""
+    """Return *call* with *arguments* repaired to fit the schema of *tool*, or with an error."""
     facts, wire = call.metadata, WIRES[call.metadata.provider]
     arguments = wire.from_provider(arguments, tool)
     repairs = [*call.repairs]
@@ -428,7 +429,7 @@ def _asides(
 ) -> tuple[list[Problem], Json]:
     """Remove `summary` and `security_risk` from *arguments*, unless they are names in *own*.
 
-    *own* has the arguments that the tool itself declares.
+    *own* contains the arguments that the tool itself declares.
 
     Returns:
         The problems with the removed values, and the removed values by name.
@@ -440,7 +441,7 @@ def _asides(
         value = arguments.pop("security_risk")
         rating = str(value).strip().upper()
         if rating not in SecurityRisk.__members__:
-            # The value is not quoted: what stands in the wrong place may be a secret
+            # The value is not quoted: a value in the wrong place may be a secret
             message = f"should be one of {', '.join(SecurityRisk)}"
             return [Problem(("security_risk",), message)], asides
         asides["security_risk"] = SecurityRisk(rating)

@@ -1,12 +1,12 @@
-"""Find calls that a model wrote into its text, not as tool calls.
+"""Find calls that a model wrote into its text instead of sending them as tool calls.
 
 Small models do this, each kind with its own marks. JSON counts as a call if it is the whole text,
 or if it ends the text after a mark. JSON in the middle of words, or in quoted code, is an example
-and never runs. Sources: the chat templates of Hermes and Qwen
-(`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral
-(`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
+and never runs. Sources: the chat templates of Hermes and Qwen (`<tool_call>`, `<tools>`), Granite
+(`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral (`[TOOL_CALLS]`) and Phi-4 (`functools`);
+vLLM's tool parsers.
 
-Other models write calls that are not JSON. Those are found, but not read.
+Other models write calls that are not JSON. Such calls are found, but not parsed.
 """
 
 import re
@@ -37,7 +37,7 @@ _MARK = re.compile(
 _END = re.compile(r"</(?:tool_call|tools|function_call)>")
 _SKIPPED = re.compile(rf"(?:{_MARK.pattern}|{_END.pattern}|```\w*|[\s;,`])+")
 _INVENTED = re.compile(r"</tool_call>\s*<tool_response>")
-"""The marks of an answer that a model invents after its own call."""
+"""The marks of a tool's answer that a model invents after its own call."""
 _OVER = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>", "</s>")
 _NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"\\]*)"')
 _FOREIGN = re.compile(
@@ -56,8 +56,8 @@ _FOREIGN = re.compile(
     r"|\A\s*\[(?P<llama>[A-Za-z_]\w*)\((?:\w+\s*=.*)?\)\]\s*\Z",
     re.DOTALL,
 )
-"""The marks of calls that are not JSON, each with the name of the tool."""
-# Of the first call in a list, or of one behind another
+"""The marks of calls that are not JSON; each match has the name of the tool."""
+# The first call in a list, or a call after another one
 _LLAMA_NAME = re.compile(r"(?:\A\s*\[|\),)\s*([A-Za-z_]\w*)\(")
 _NOT_READ = (
     "the call is written in a form that is not read here: write it as JSON, "
@@ -69,19 +69,19 @@ _MOST_FOREIGN = 100
 
 @dataclass(frozen=True)
 class WrittenCall:
-    """One call in a text, not checked yet."""
+    """A call in a model's text, whose name and arguments are not checked yet."""
 
     name: str
     arguments: Any
     problem: str | None = None
-    """Why the arguments cannot be read, if that is known."""
+    """Why the arguments cannot be read, if known."""
 
 
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
     """Return the calls in *text*, and the words before them; no calls if *text* has only words.
 
-    JSON counts as calls in two cases: it is the whole text, with or without a code fence; or it comes
-    after a mark such as `<tool_call>` that is not in quoted code, and no words come after it.
+    JSON counts as calls in two cases: it is the whole text, with or without a code fence; or it
+    comes after a mark such as `<tool_call>` that is not in quoted code, and no words come after it.
     Thinking before the calls, in `<think>`, is returned with the words. A call that is not JSON is
     returned with a `problem`.
     """
@@ -105,14 +105,14 @@ def written_calls(text: str) -> tuple[list[WrittenCall], str]:
 
 
 def words_before_calls(text: str) -> str:
-    """Return the words of *text* before the calls in it, also before those that are not read."""
+    """Return the words of *text* before its first call, even if that call cannot be parsed."""
     if foreign := _foreign(text):
         return text[: foreign[0].start()]
     return written_calls(text)[1]
 
 
 def _foreign(text: str) -> list[re.Match[str]]:
-    """Find the calls in *text* that are not JSON, among the first `_MOST_FOREIGN` that look like one."""
+    """Find calls in *text* that are not JSON, among the first `_MOST_FOREIGN` candidates."""
     calls: list[re.Match[str]] = []
     for call in islice(_FOREIGN.finditer(text), _MOST_FOREIGN):
         if not _is_quoted(text[: call.start()]):
@@ -121,14 +121,14 @@ def _foreign(text: str) -> list[re.Match[str]]:
 
 
 def _names_in(call: re.Match[str]) -> list[str]:
-    """Return the name of the tool in *call*; Llama 4 has several calls in one list."""
+    """Return the names of the tools in *call*; only Llama 4 has several calls in one match."""
     if call["llama"]:
         return _LLAMA_NAME.findall(call[0])
     return [call[call.lastgroup or 0]]
 
 
 def unread_call(text: str) -> str | None:
-    """Return a sentence if *text*, the answer of a model, looks like a call that was not read."""
+    """Return a sentence if *text*, a model's answer, looks like a call that was not parsed."""
     calls, _ = written_calls(text)
     if not calls:
         return None
@@ -139,7 +139,7 @@ def unread_call(text: str) -> str | None:
 
 
 def _before_end(text: str) -> str:
-    """Return the part of *text* before the marks that end a turn, and before an invented answer."""
+    """Return the part of *text* before any invented answer, without marks that end a turn."""
     if invented := _INVENTED.search(text):
         text = text[: invented.start()]
     text = text.rstrip()
@@ -151,7 +151,8 @@ def _before_end(text: str) -> str:
 def _is_quoted(words: str) -> bool:
     """Tell whether *words* open a code block or a quotation and do not close it.
 
-    A code fence that is all of *words* does not count: it may be the fence around the calls.
+    A code fence at the start does not count if *words* contain nothing else: it may surround the
+    calls.
     """
     opened = words.rstrip()
     if words.count("```") % 2:
@@ -163,9 +164,9 @@ def _is_quoted(words: str) -> bool:
 
 
 def _json_calls(text: str, *, is_marked: bool = False) -> list[WrittenCall]:
-    """Return the calls in *text*, which holds JSON and marks; none if *text* also has words.
+    """Return the calls in *text* if it has only JSON and marks; none if it also has words.
 
-    JSON that is broken is a call only if *is_marked*: if a mark says that it should be one.
+    Broken JSON counts as a call only if *is_marked* is true: a mark then announces a call.
     """
     calls: list[WrittenCall] = []
     at = 0
@@ -202,7 +203,7 @@ def _repaired(body: str, *, is_marked: bool) -> list[WrittenCall]:
 
 
 def _calls(value: Any) -> list[WrittenCall]:
-    """Return the calls in *value*; none if a part of it is not a call."""
+    """Return the calls in *value*; none if any part of it is not a call."""
     if isinstance(value, list):
         found: list[WrittenCall] = []
         for item in value:
@@ -227,24 +228,24 @@ def _calls(value: Any) -> list[WrittenCall]:
 
 
 # --- what is kept of calls that cannot be read -------------------------------------------
-# The schema of a tool says which of its arguments are secret. Where the arguments of a call cannot be
-# read, any part of them may be the secret.
+# The schema of a tool says which arguments are secret. If the arguments of a call cannot be parsed,
+# any part of them may be the secret.
 
 _TEXTS = ("content", "reasoning", "reasoning_content", "refusal", "text", "thinking")
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
-# A shorter word may stand in other texts by chance
+# A shorter word may occur in other texts by chance
 _WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
 _PASSWORD_NOTE = re.compile(r"\((?:.*; )?format: password[;)]")
-"""What Gemini's description of a `SecretStr` says, because its schemas know no such format."""
+"""A note in Gemini's description of a `SecretStr`, as Gemini's schemas have no such format."""
 
 
 def without_unread(
     message: Message, tools: Iterable[Any], *, are_written_calls_read: bool = False
 ) -> Message:
-    """Return *message* without the arguments of calls that cannot be read and may hold a secret.
+    """Return *message* without arguments that cannot be parsed and may contain a secret.
 
-    A text that says so replaces them, and their words are hidden in the texts of the message. If
-    there are none, the result is *message* itself.
+    A note replaces them, and their words are masked in the texts of the message. If there are no
+    such arguments, return *message* itself.
 
     Args:
         message: The message of a model.
@@ -284,7 +285,7 @@ def without_unread(
 
 
 def _unread_in(text: str, *, are_read: bool) -> list[WrittenCall]:
-    """Return the calls in *text* that are not run: they cannot be read, or are not even looked for."""
+    """Return the calls in *text* that are not run, because they cannot be or are not parsed."""
     unread: list[WrittenCall] = []
     for call in written_calls(text)[0]:
         is_read = call.problem is None and read_arguments(call.arguments) is not None
@@ -294,7 +295,7 @@ def _unread_in(text: str, *, are_read: bool) -> list[WrittenCall]:
 
 
 def read_arguments(value: Any) -> Json | None:
-    """Return the arguments of a call, which may be JSON text; None if they cannot be read."""
+    """Return the arguments of a call, which may be JSON text; None if they cannot be parsed."""
     try:
         return arguments_in(value)[0]
     except NotJsonError:
@@ -302,7 +303,7 @@ def read_arguments(value: Any) -> Json | None:
 
 
 def named_schema(tool: Any) -> tuple[str, Any]:
-    """Return the name of *tool* and the schema of its arguments; *tool* is ours or a provider's."""
+    """Return the name of *tool*, in any format, and the schema of its arguments."""
     if isinstance(tool, ToolDefinition):
         return tool.name, tool.input_schema
     if isinstance(tool.get("function"), Mapping):
@@ -315,7 +316,7 @@ def named_schema(tool: Any) -> tuple[str, Any]:
 
 
 def _with_format(schema: Any) -> Any:
-    """Return *schema* with the format of passwords, which Gemini only has in descriptions."""
+    """Return *schema* with the format "password", which Gemini mentions only in descriptions."""
     if isinstance(schema, list):
         return [_with_format(item) for item in schema]
     if not isinstance(schema, Mapping):
@@ -328,9 +329,9 @@ def _with_format(schema: Any) -> Any:
 
 
 def _mark(name: str, schemas: Mapping[str, Any]) -> str:
-    """Return the mark for a call of the tool *name*; "" if it takes no secret.
+    """Return the note for a call of the tool *name*; empty if the tool takes no secret.
 
-    Of an unknown name it is not known which tool is meant: it may be any.
+    An unknown name may mean any of the tools.
     """
     known: str | None = name
     if name not in schemas:
@@ -342,7 +343,7 @@ def _mark(name: str, schemas: Mapping[str, Any]) -> str:
 
 
 def _redactor(left_out: Iterable[str], schemas: Mapping[str, Any]) -> Redactor:
-    """Return a redactor of the words in *left_out*, but for the names of tools and arguments."""
+    """Return a redactor of the words in *left_out*, except the names of tools and arguments."""
     words: set[str] = set()
     for text in left_out:
         words.update(_WORD.findall(text))
@@ -353,7 +354,7 @@ def _redactor(left_out: Iterable[str], schemas: Mapping[str, Any]) -> Redactor:
 
 
 def _with_text(parts: Iterable[Part], text: str, thinking: str) -> list[Part]:
-    """Return *parts* with *text* as their only text, and *thinking* in place of all thinking."""
+    """Return *parts* with all text replaced by *text*, and all thinking by *thinking*."""
     changed: list[Part] = []
     is_written = False
     for part in parts:
@@ -368,7 +369,7 @@ def _with_text(parts: Iterable[Part], text: str, thinking: str) -> list[Part]:
 
 
 def _with_texts(part: Any, redactor: Redactor) -> Any:
-    """Return *part* of a message with the words hidden in its texts."""
+    """Return *part* of a message with the words of *redactor* masked in its texts."""
     if isinstance(part, list):
         return [_with_texts(item, redactor) for item in part]
     if not isinstance(part, Mapping):

@@ -1,4 +1,4 @@
-"""The arguments of a tool as providers require them, a plain object, and the report of what is changed."""
+"""A tool's arguments as a plain object, as providers require, and the report of the changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Kind = Literal["removed", "rewritten", "renamed", "shortened"]
 
 @dataclass(frozen=True)
 class Change:
-    """A part of a tool that a provider does not accept, and the change of this part.
+    """A change to a part of a tool that a provider does not accept.
 
     Examples:
         >>> from toolbench import tool
@@ -63,7 +63,7 @@ class FormatReport:
     strict: bool | None = None
     """OpenAI only: whether the model's arguments must fit the schema; None for other providers."""
     not_strict: tuple[str, ...] = ()
-    """The reasons why strict mode is off, a sentence each."""
+    """The reasons why strict mode is off, one sentence each."""
 
     def __str__(self) -> str:
         if not self.changes and not self.not_strict:
@@ -78,7 +78,7 @@ class FormatReport:
 
 @dataclass
 class Changes:
-    """How a tool was changed for a provider; filled while it is written."""
+    """The changes to a tool for a provider, collected while the tool is written."""
 
     entries: list[Change] = field(default_factory=list)
     strict: bool | None = None
@@ -90,7 +90,7 @@ class Changes:
         self.entries.append(Change(where or "arguments", kind, message, refused))
 
     def fitting_name(self, where: str, own: str, rule: NameRule) -> str:
-        """Return *own*, the name of *where*, or if *rule* refuses it, the name that is sent instead."""
+        """Return *own*, the name of *where*, or a valid name to send if *rule* refuses it."""
         name = rule.rename(own)
         if name != own:
             self.note(where, "renamed", f"to {name!r}: at most {rule.words}", refused=True)
@@ -103,8 +103,8 @@ class Changes:
 def plain_root(schema: Json, changes: Changes) -> Json:
     """Return *schema* as an object with properties, without alternatives at its outermost level.
 
-    Alternatives are merged as far as an object can express them. The description names
-    properties that are needed together. The tool itself still checks all arguments.
+    Alternatives are merged as far as an object can express them. The description names properties
+    that are needed together. The tool itself still checks all arguments.
     """
     root = dict(schema)
     target, _ = resolve(schema, schema)
@@ -142,9 +142,9 @@ def _followed(members: list[Any], schema: Json) -> list[Mapping[str, Any]]:
 def _merged(
     keyword: str, members: list[Any], beside: Schema, schema: Json, changes: Changes
 ) -> Json:
-    """Return one object for *members*, the alternatives, and *beside*, the other keywords.
+    """Merge the alternatives *members* and the other keywords, *beside*, into one object.
 
-    *keyword* is the name of the list of alternatives, for the note in *changes*.
+    *keyword* is the keyword of the alternatives, for the note in *changes*.
     """
     root, branches = dict(beside), _followed(members, schema)
     changes.note("", "rewritten", f"{keyword} at the top was merged", refused=True)
@@ -153,7 +153,7 @@ def _merged(
     always = root.get("required", [])
     needed: list[set[str]] = []
     own = root.get("properties") or {}
-    # First in the order; below they get priority
+    # First, to set the order; the same values are applied again below, to take priority
     properties: Json = {**own}
     for branch in branches:
         needed.append(set(branch.get("required", ())) - set(always))
@@ -175,7 +175,7 @@ def _merged(
 
 
 def names_in(parameters: Json, *, are_inner_wanted: bool) -> list[str]:
-    """Return the names of the arguments in *parameters*, sorted; if wanted, also those inside of arguments."""
+    """Return the sorted names of the arguments in *parameters*, optionally with inner ones."""
     schema = plain_root(parameters, Changes())
     names = set(schema["properties"])
     if are_inner_wanted:

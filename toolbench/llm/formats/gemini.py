@@ -1,7 +1,7 @@
 """Rewrite a JSON Schema into the `Schema` of Gemini's function declarations.
 
-Gemini refuses a request with a keyword it does not know. The meaning of such a keyword
-goes into the description, where the model can still read it.
+Gemini refuses a request with a keyword that it does not know. The meaning of such a keyword goes
+into the description, where the model can still read it.
 
 Source: Gemini API reference, `Schema`; google-genai, `types.Schema`.
 """
@@ -56,7 +56,7 @@ _ANY: tuple[Json, ...] = (
     {"type": "object"},
     {"type": "array", "items": {"type": "string"}},
 )
-# Schemas; after so many, references are not followed
+# The number of schemas after which references are not followed
 _LIMIT = 5_000
 
 _IN_WORDS = frozenset(
@@ -71,7 +71,7 @@ _IN_WORDS = frozenset(
 
 
 def gemini_schema(schema: Json, changes: Changes) -> Json:
-    """Return *schema* in Gemini's format, empty if it has no properties; add each change to *changes*."""
+    """Return *schema* in Gemini's format, empty without properties; add changes to *changes*."""
     if schema.keys() & {"$defs", "definitions"}:
         changes.note("", "rewritten", "definitions were put where they are used")
     written = _Writer(schema, changes).write(schema, "")
@@ -139,7 +139,7 @@ class _Writer:
         return self._inside(followed, whole, where)
 
     def _is_cut(self, ref: Any, where: str) -> bool:
-        """Return whether *ref* must not be followed: it is recursive, or the schema is too large.
+        """Tell whether *ref* must not be followed: it is recursive, or the schema is too large.
 
         If so, add a note to the changes.
         """
@@ -186,7 +186,7 @@ class _Writer:
     def _branches(
         self, branches: Sequence[Mapping[str, Any]], outer: Mapping[str, Any], where: str
     ) -> Json:
-        """Return a schema that allows any of *branches*; *outer* are the keywords beside them."""
+        """Return a schema that allows any of *branches*; *outer* has the keywords next to them."""
         if len(branches) == 1:
             return self.write(together(branches[0], outer), where)
         rules = {key: value for key, value in outer.items() if key not in _BESIDE}
@@ -327,7 +327,7 @@ def _described(out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:
 
 
 def _implied(node: Mapping[str, Any]) -> list[str]:
-    """Return the types that follow from the keywords of *node*, a schema without `type`."""
+    """Return the types that the keywords of *node*, a schema without `type`, imply."""
     if node.keys() & {"properties", "additionalProperties", "required"}:
         return ["object"]
     if node.keys() & {"items", "prefixItems"}:

@@ -1,4 +1,4 @@
-"""A tool's function as OpenAI accepts it: a short description, and strict mode if the schema allows it."""
+"""A tool's function as OpenAI accepts it: a short description, and strict mode if possible."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,14 +17,14 @@ from toolbench.llm.formats.arguments import Changes, plain_root
 from toolbench.llm.names import NameRule
 
 SHORT_DESCRIPTION = 1_024
-"""The longest description, in characters, that every OpenAI model takes."""
+"""The maximum characters of a description that every OpenAI model accepts."""
 TOOL_NAMES = NameRule("a-zA-Z0-9_-", "a-zA-Z0-9_-", 64, "64 letters, digits, '_' and '-'")
 
 
 def fitted(function: Json, changes: Changes, longest: int = SHORT_DESCRIPTION) -> Json:
     """Return *function*, a tool's name, description and parameters, changed to fit OpenAI's limits.
 
-    *longest* is the most characters of the description.
+    *longest* is the maximum number of characters in the description.
     """
     schema = plain_root(function["parameters"], changes)
     parameters = rewritten(schema, _itemed(changes))
@@ -75,7 +75,7 @@ _KNOWN = frozenset(
         *("exclusiveMinimum", "exclusiveMaximum", "items", "minItems", "maxItems"),
     }
 )
-# A model in strict mode sends every argument
+# In strict mode, a model sends every argument, so these have no effect
 _MEANINGLESS = ("default", "examples")
 _SUPPORTED = _KNOWN.union(_MEANINGLESS)
 _FORMATS = frozenset(
@@ -88,7 +88,7 @@ _MOST_LEVELS = 10
 
 
 def strict(schema: Json, changes: Changes) -> Json:
-    """Return *schema*, changed as OpenAI's strict mode requires; *schema* must have no `obstacles`."""
+    """Return *schema* as OpenAI's strict mode requires it; *schema* must have no `obstacles`."""
 
     def close(node: Json, where: str) -> Json:
         for key in _MEANINGLESS:
@@ -105,7 +105,7 @@ def strict(schema: Json, changes: Changes) -> Json:
 
 
 def obstacles(schema: Json) -> tuple[str, ...]:
-    """Return the reasons why *schema* does not fit strict mode, a sentence each."""
+    """Return the reasons why *schema* does not fit strict mode, one sentence each."""
     reasons = list(dict.fromkeys(_misfits(schema)))
     levels = _depth(schema)
     if levels > _MOST_LEVELS:
@@ -129,7 +129,7 @@ def _misfits(schema: Json) -> Iterator[str]:
         if node.get("format", "date") not in _FORMATS:
             yield f"{where}: format {node['format']!r} is not supported"
         types = types_of(node)
-        # Older drafts have a list of schemas here, and others a boolean
+        # Older drafts allow a list of schemas here, other schemas a boolean
         if "array" in types and not isinstance(node.get("items"), Mapping):
             yield f"{where}: the list does not say what its items are"
         if "object" in types:

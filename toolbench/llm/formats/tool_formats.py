@@ -1,7 +1,7 @@
-"""Write a tool in the format of a provider, and report what this changes.
+"""Write a tool in the format of a provider, and report the changes.
 
-Every function returns a dict that `json.dumps` accepts. Parts that a provider cannot take are removed
-or rewritten; `format_report` lists them. The tool still checks every call.
+Every function returns a dict that `json.dumps` accepts. Parts that a provider does not accept are
+removed or rewritten, and `format_report` lists them. The tool still checks every call.
 """
 
 from typing import Any
@@ -127,7 +127,7 @@ def to_mcp(tool: AnyTool, *, security_risk: bool = False, summary: bool = False)
 def to_format(
     tool: AnyTool, provider: Provider, *, security_risk: bool = False, summary: bool = False
 ) -> Json:
-    """Return *tool* in the format of *provider*; for the other parameters and errors see `to_openai`.
+    """Return *tool* in the format of *provider*; for parameters and errors see `to_openai`.
 
     Raises:
         ValueError: If there is no such provider.

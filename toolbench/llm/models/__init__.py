@@ -1,4 +1,4 @@
-"""Sources of answers: a script, a recording, yourself, a file of weights, a provider's client."""
+"""Models: scripted, recorded, local, behind a provider's client or an address, or you."""
 
 from typing import TYPE_CHECKING
 

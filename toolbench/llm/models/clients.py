@@ -1,7 +1,7 @@
 """A model that uses the client object of a provider's package, without importing the package.
 
-The client is recognised by the module of its class, see `Wire.package`. It is used as the user made it,
-so its kind (Azure, Bedrock, Vertex), its headers and its HTTP client stay.
+The client is recognized by the module of its class; see `Wire.package`. It is used as the user
+created it, so its kind (Azure, Bedrock, Vertex), its headers and its HTTP client are kept.
 """
 
 from collections.abc import Mapping
@@ -26,29 +26,30 @@ _ANOTHER_LOOP = ("different event loop", "different loop", "event loop is closed
 
 
 def wires_of(x: Any) -> list[Wire]:
-    """Return the formats in which the client *x* sends requests; none if *x* is no client."""
+    """Return the formats in which the client *x* can send requests; empty if it is no client."""
     return [wire for wire in WIRES.values() if wire.is_client(x)]
 
 
 class ClientModel(StreamedModel):
     """A model that sends its requests with the client of a provider's package.
 
-    An async client is awaited in toolbench's background loop, and a stop closes its request at once.
-    A sync client is called in a thread, which nothing can stop: after a stop it stays connected until
-    the next part of the answer arrives, and the provider may charge for what it wrote until then.
+    An async client is awaited in toolbench's background loop, and a stop closes its request
+    immediately. A sync client is called in a thread, which nothing can stop. After a stop, it stays
+    connected until the next part of the answer arrives, and the provider may charge for what was
+    written until then.
 
     Args:
         client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async
             versions, or subclasses.
         model: The provider's name of the model.
-        name: The name for people; *model* if left out.
-        provider: "responses" for OpenAI's Responses API; else the client's own dialect.
+        name: The display name of the model; by default *model*.
+        provider: "responses" for OpenAI's Responses API; by default the client's first format.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
         written_calls: Whether the model writes calls into its text.
 
     Raises:
-        ValueError: If there is no *model*, or the client does not support the dialect of *provider*.
+        ValueError: If there is no *model*, or the client does not support the format of *provider*.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class ClientModel(StreamedModel):
             for chunk in stream:
                 send(chunk)
         finally:
-            # It may be closed already
+            # The stream may be closed already
             with suppress(Exception):
                 stream.close()
 
@@ -121,11 +122,11 @@ class ClientModel(StreamedModel):
             finally:
                 # Google's stream is a generator
                 close = getattr(stream, "close", None) or stream.aclose
-                # It may be closed already
+                # The stream may be closed already
                 with suppress(Exception):
                     await close()
         except Exception as error:
-            # A package may wrap it in an error of its own
+            # A package may wrap the error in one of its own
             if not any(map(_is_of_another_loop, causes(error))):
                 raise
             msg = (
@@ -136,9 +137,9 @@ class ClientModel(StreamedModel):
             raise ModelError(msg) from None
 
     def _opened(self, body: Json) -> Any:
-        """Send the request, and return its stream, or what an async client awaits for its stream.
+        """Send the request, and return its stream; for an async client, an awaitable of the stream.
 
-        If the method takes an extra body, fields without a matching argument go there.
+        If the client's method accepts an extra body, fields without a matching argument go there.
         """
         send = attrgetter(self._wire.method)(_without_retries(self._client))
         body = self._wire.for_client(body)
@@ -163,26 +164,27 @@ def _is_of_another_loop(error: BaseException) -> bool:
 
 
 def _without_retries(client: Any) -> Any:
-    """Return *client* with the setting not to try again: the model does this, shows it, and can be stopped.
+    """Return *client* with its own retries turned off; the model retries, and can be stopped.
 
-    The package makes it for one request, and it shares all else with *client*, such as connections.
+    The package copies the client for one request; both share everything else, such as connections.
     """
     try:
         return client.with_options(max_retries=0)
     except (AttributeError, TypeError):
-        # Google's has no retries, and a subclass may have a constructor of its own
+        # Google's client has no retries, and a subclass may have a different constructor
         return client
 
 
 def _secrets_of(client: Any, wire: Wire) -> dict[str, str]:
-    """Return the secrets of *client*, by the attributes that have them, so that they can be hidden."""
+    """Return the secrets of *client* by the attributes that contain them, to mask them."""
     secrets: dict[str, str] = {}
     holder = wire.holder_of_secrets(client)
     for name in wire.secrets:
         value = getattr(holder, name, None)
         if isinstance(value, str):
             secrets[name] = value
-    # A gateway's token, or one of Azure AD. What the package asks a token provider for is not here
+    # Tokens of a gateway or of Azure AD; those that the package gets from a token provider are not
+    # here
     for fields in ("default_headers", "auth_headers", "default_query"):
         for number, value in enumerate(secrets_in(dict(getattr(client, fields, {})))):
             secrets[f"{fields}[{number}]"] = value

@@ -46,18 +46,19 @@ def as_model(
 ) -> Model:
     """Turn *x* into a model.
 
-    A request is repeated up to four times if the server has too many requests or fails for a moment,
-    after the delay that it asks for. Each wait is a chunk of the kind "retry".
+    A request is sent up to four times if the server is overloaded or fails temporarily, with the
+    delay that the server asks for. Each wait is a chunk of the kind "retry".
 
-    A client keeps its settings, such as a proxy and headers. Its keys, and secrets in its headers and
-    `default_query`, are hidden in what is shown and saved. A token from a token provider (Azure AD,
-    Vertex), or a header of `google.genai`, is hidden only if it is a secret of the conversation:
-    `Conversation(secrets={"token": token})`. A client of `google.genai` follows redirects with its key;
-    `"follow_redirects": False` in its `client_args` and `async_client_args` forbids this.
+    A client keeps its settings, such as a proxy and headers. Its keys, and secrets in its headers
+    and `default_query`, are masked in what is shown and saved. A token from a token provider (Azure
+    AD, Vertex), or a header of `google.genai`, is masked only if it is a secret of the
+    conversation: `Conversation(secrets={"token": token})`. A client of `google.genai` follows
+    redirects with its key; `"follow_redirects": False` in its `client_args` and `async_client_args`
+    forbids this.
 
-    A stop closes the request of an async client. A sync client stays connected until the next part of
-    the answer arrives, and the provider may charge for it. Give this function an async client that
-    you do not use with `await` in cells: its connections belong to one event loop.
+    A stop closes the request of an async client. A sync client stays connected until the next part
+    of the answer arrives, and the provider may charge for it. Pass an async client that you do not
+    also use with `await` in cells, because its connections belong to one event loop.
 
     Args:
         x: A model is returned unchanged. A function `(messages, tools) -> message` gets both in the
@@ -131,7 +132,7 @@ def _own(x: Any, name: str | None, provider: Provider, *, written_calls: bool) -
 
     Raises:
         TypeError: If *x* is a class, or is neither a model nor a function.
-        ValueError: If *x* is a model, which says of itself whether it writes calls.
+        ValueError: If *x* is a model, whose own attribute says whether it writes calls.
     """
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
@@ -156,11 +157,11 @@ class FunctionModel:
     """A model that calls a function `(messages, tools) -> message`.
 
     Args:
-        function: Gets the messages and the tools in the provider's format; returns a
-            message, an `Answer`, a text, or a provider's response. It may be async: then it
+        function: A function that gets the messages and the tools in the provider's format, and
+            returns a message, an `Answer`, a string or a provider's response. An async function
             runs in the background loop.
-        name: The name of the model, for people; the function's own name if left out.
-        provider: The dialect of the model's messages.
+        name: The display name of the model; by default the name of the function.
+        provider: The provider whose message format the model uses.
         written_calls: Whether the model writes calls into its text.
     """
 
@@ -196,11 +197,11 @@ class FunctionModel:
             ModelStoppedError: If *cancel* was cancelled.
         """
         cancel = not_cancelled(cancel, self.name)
-        # The function may send them
+        # Whole characters, because the function may send the messages
         copies = whole_characters(copied(messages))
         ask = partial(self._function, copies, whole_characters(offered(tools, self.provider)))
         try:
-            # Here it may ask, and can be interrupted
+            # In the main thread, the function may ask the user, and can be interrupted
             if current_thread() is main_thread():
                 returned = ask()
             else:
@@ -209,7 +210,7 @@ class FunctionModel:
                 returned = result(InLoop(partial(_await, returned)), cancel)
         except StoppedError:
             raise stopped(self.name) from None
-        # During the call: the answer is not used
+        # If it was cancelled during the call, the answer is not used
         cancel = not_cancelled(cancel, self.name)
         return whole_answer(returned, self.provider, len(messages), on_chunk)
 

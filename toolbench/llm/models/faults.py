@@ -25,11 +25,11 @@ from toolbench.values import sentence
 from toolbench.wording import counted
 
 TRIES = 4
-"""The most times that a request is sent."""
+"""The maximum number of times that a request is sent."""
 LONGEST_WAIT = 60.0
-"""The longest wait before a retry, in seconds; if a server asks for more, there is no retry."""
+"""The longest wait before a retry, in seconds; if a server asks for more, do not retry."""
 
-# Characters of a provider's words
+# Characters of a provider's message
 _LONGEST = 600
 
 
@@ -62,7 +62,7 @@ class Fault:
         return self.status in PASSING_STATUSES
 
     def wait(self, tries: int) -> float | None:
-        """Return the seconds to wait after the try with the number *tries*; None if there is no other try."""
+        """Return the seconds to wait after try number *tries*; None if there is no further try."""
         if not self.is_passing or tries >= TRIES:
             return None
         seconds = self.retry_after
@@ -87,17 +87,17 @@ class Fault:
 
 
 def printable(words: str) -> str:
-    """Return *words* without control characters for terminals or text direction."""
+    """Return *words* with control characters replaced by spaces, except line breaks."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in words)
 
 
 def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | None:
-    """Return the fault in *error*, raised by a request to *place*; None if it is a bug of toolbench.
+    """Return the fault of a failed request to *place*; None if *error* is a bug of toolbench.
 
     Args:
         error: The error that the transport or a provider's package raised.
         place: The host, or the name of the client.
-        redactor: Hides the key, which providers quote in messages.
+        redactor: The redactor that masks the key, which providers quote in messages.
     """
     status = status_of(error)
     if status is not None:
@@ -122,7 +122,7 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
 
 
 def _is_of_a_package(error: BaseException) -> bool:
-    """Tell whether a provider's package raised *error*, because it did not expect what its server sent."""
+    """Tell whether a provider's package raised *error* because of what its server sent."""
     module = ""
     for frame, _ in walk_tb(error.__traceback__):
         module = str(frame.f_globals.get("__name__"))

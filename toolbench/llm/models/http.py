@@ -1,4 +1,4 @@
-"""A model on any server with OpenAI's protocol over HTTP, given by its address."""
+"""A model at the address of any HTTP server that uses OpenAI's protocol."""
 
 import json
 import os
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
 CONNECT_WITHIN = 10.0
-"""The longest time to connect, in seconds."""
+"""The maximum time for connecting, in seconds."""
 SILENCE = 600.0
-"""The longest time without data, in seconds; a model may think for a long time."""
+"""The maximum time without data, in seconds; long, because a model may think for minutes."""
 
 # ASCII without spaces
 _CARRIED = re.compile(r"[!-~]*")
@@ -45,9 +45,9 @@ class AddressModel(StreamedModel):
     """A model at an address such as `http://localhost:11434/v1#qwen3`.
 
     Args:
-        address: The base URL, and after `#` the name of the model. Without a name the
-            server must have exactly one model.
-        name: The name for people; if left out, the name of the model, or else the host.
+        address: The base URL, and after `#` the name of the model. Without a name, the server
+            must have exactly one model.
+        name: The display name of the model; by default the name of the model, or else the host.
         provider: "openai" (chat completions) or "responses".
         api_key_env: The environment variable with the key. No other variable is ever sent.
         api_key: The key of a server that this program started; *api_key_env* has priority.
@@ -114,7 +114,7 @@ class AddressModel(StreamedModel):
         self._connections.close(within=5.0)
 
     def _prepare(self, cancel: Cancellable) -> None:
-        """Find out the name of the model, if the address has none."""
+        """Ask the server for the name of the model if the address has none."""
         if self.model:
             return
         answer = self._listed(cancel)
@@ -132,17 +132,17 @@ class AddressModel(StreamedModel):
         raise ModelError(self.secrets.redactor.sentence(msg))
 
     def _listed(self, cancel: Cancellable) -> Any:
-        """Return what the server answers to the question which models it has."""
+        """Return the server's answer to the request for its list of models."""
         try:
             return result(InLoop(self._list), cancel)
         except StoppedError:
             raise stopped(self.name) from None
         except Exception as error:
-            # `fault_of` finds the errors of the provider
+            # `fault_of` recognizes errors of the provider
             fault = fault_of(error, self._place, self.secrets.redactor)
             if fault is None:
                 raise
-        # Outside of `except`: there the error's context would keep the key
+        # Outside `except`, where the error's context would keep the key
         raise fault.error(1)
 
     async def _list(self, send: Send) -> None:
@@ -166,10 +166,11 @@ class AddressModel(StreamedModel):
 
 
 class _Connections:
-    """The open connections of an `AddressModel`: an HTTP client, made anew for each background loop.
+    """The open connections of an `AddressModel`: an HTTP client for the present background loop.
 
-    A connection of an earlier loop would never answer. The connections are closed before the loop
-    stops. The model is not referred to here, so that it can be collected; then they are closed too.
+    A connection of an earlier loop would never answer, so each loop gets a new client. The
+    connections are closed before the loop stops. This object does not refer to the model, so that
+    the model can be garbage-collected, which closes the connections too.
     """
 
     def __init__(self, key: SecretStr | None) -> None:
@@ -177,18 +178,18 @@ class _Connections:
         self._open: tuple[AbstractEventLoop, AsyncClient] | None = None
 
     def client(self) -> "AsyncClient":
-        """Return the client of the background loop; call this in that loop only."""
+        """Return the client of the background loop; call this only in that loop."""
         if self._open is None or self._open[0] is not portal.loop:
             self._open = (portal.loop, _new_client(self._key))
             portal.close_first(self.aclose)
         return self._open[1]
 
     def close(self, within: float | None = None) -> None:
-        """Close the connections from any thread, and wait at most *within* seconds; None: do not wait."""
+        """Close the connections from any thread; wait up to *within* seconds, or not if None."""
         if self._open is None or not self._open[0].is_running():
             self._open = None
             return
-        # A failed close does no harm
+        # A failure to close does no harm
         with suppress(Exception):
             closing = run_coroutine_threadsafe(self.aclose(), self._open[0])
             if within is not None:
@@ -245,7 +246,7 @@ def _key_from(variable: str) -> str:
 
 
 def _names_in(answer: Any) -> list[str]:
-    """Return the names of the models in *answer*; a server may send anything."""
+    """Return the names of the models in *answer*, which may be anything that a server sends."""
     if isinstance(answer, dict):
         answer = answer.get("data")
     names = []
@@ -257,14 +258,14 @@ def _names_in(answer: Any) -> list[str]:
 
 
 def _keys_in(query: str) -> Iterator[tuple[str, str]]:
-    """Yield the API keys in *query* (`?api_key=`), because a server may repeat them in errors."""
+    """Yield the API keys in *query* (`?api_key=`), which a server may repeat in errors."""
     for name, value in parse_qsl(query):
         if is_secret_setting(name, value):
             yield f"?{name}", value
 
 
 async def _pass_on(response: "Response", send: Send) -> None:
-    """Pass each event of *response* to *send*; if it is not streamed, pass its JSON value."""
+    """Pass each event of *response* to *send*, or its JSON value if it is not streamed."""
     from httpx2 import EventSource  # noqa: PLC0415 - as above
 
     if response.status_code >= 300:
@@ -273,7 +274,7 @@ async def _pass_on(response: "Response", send: Send) -> None:
     if kind != "text/event-stream":
         send(_value_in(await response.aread()))
         return
-    # Events are UTF-8, and a byte order mark before them is no part of the first
+    # Events are UTF-8; a byte order mark before the first event is not part of it
     response.encoding = "utf-8-sig"
     async for event in EventSource(response, max_event_size=None):
         if event.data.strip() == "[DONE]":

@@ -1,4 +1,4 @@
-"""Let a thread wait for the chunks that another thread or the background loop receives."""
+"""Let a thread wait for chunks that another thread or the background loop receives."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextvars import copy_context
@@ -13,12 +13,12 @@ from toolbench.threads import daemon_thread
 
 
 class StoppedError(Exception):
-    """The caller has stopped waiting for the answer."""
+    """Raised when the caller has stopped waiting for the answer."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The last item of a request: it tells that the request has ended, and with which error, if any."""
+    """The last item of a request, with the error that ended the request, if any."""
 
     error: BaseException | None = None
 
@@ -30,8 +30,8 @@ _STOPPED = object()
 class InThread:
     """A request that calls `work(send)` in a new thread.
 
-    Nothing can stop a thread. If the caller stops waiting, the thread is left behind: the next call
-    of *send* raises `StoppedError` there, which ends *work*.
+    A thread cannot be stopped. If the caller stops waiting, the thread continues until its next
+    call of *send*, which raises `StoppedError` there and so ends *work*.
     """
 
     def __init__(self, work: Callable[[Send], object]) -> None:
@@ -40,7 +40,7 @@ class InThread:
         self._was_left = Event()
 
     def begin(self, send: Send) -> None:
-        """Begin to receive: *send* gets each chunk, and `Ended` at the end. Return at once."""
+        """Start the request and return immediately; *send* gets each chunk, and finally `Ended`."""
         daemon_thread(copy_context().run, self._run, send, name="toolbench-model").start()
 
     def _run(self, send: Send) -> None:
@@ -57,12 +57,12 @@ class InThread:
             send(Ended())
 
     def close(self) -> None:
-        """End the request, which may have begun or not; return at once."""
+        """End the request, even if it has not begun; return immediately."""
         self._was_left.set()
 
 
 class InLoop:
-    """A request that awaits `work(send)` in the background loop. To close it cancels the task."""
+    """A request that awaits `work(send)` in the background loop; closing it cancels the task."""
 
     def __init__(self, work: Callable[[Send], Awaitable[object]]) -> None:
         """Prepare a call of *work*."""
@@ -70,7 +70,7 @@ class InLoop:
         self._task = Task()
 
     def begin(self, send: Send) -> None:
-        """Do the same as `InThread.begin`."""
+        """Start the request and return immediately; see `InThread.begin`."""
         portal.start(self._task.run, self._run, send)
 
     async def _run(self, send: Send) -> None:
@@ -86,19 +86,19 @@ class InLoop:
             send(Ended())
 
     def close(self) -> None:
-        """Do the same as `InThread.close`."""
+        """Cancel the task of the request; see `InThread.close`."""
         portal.cancel(self._task)
 
 
 Request = InThread | InLoop
-"""What receives chunks elsewhere: there before it begins, so that an interrupt can close it in any case."""
+"""A request for chunks. It exists before it begins, so that an interrupt can always close it."""
 
 
 def received(request: Request, cancel: Cancellable) -> Iterator[Any]:
     """Yield the chunks that *request* receives, as they arrive.
 
-    It is always closed at the end, even after an interrupt while it begins. After a cancel the caller
-    does not wait until the request is closed.
+    At the end, the request is always closed, even if an interrupt comes while it begins. After a
+    cancel, the caller does not wait until the request is closed.
 
     Raises:
         StoppedError: If *cancel* was cancelled.
@@ -125,7 +125,7 @@ def received(request: Request, cancel: Cancellable) -> Iterator[Any]:
 
 
 def result(request: Request, cancel: Cancellable) -> Any:
-    """Return the only item that *request* receives; the errors are those of `received`."""
+    """Return the only item that *request* receives; raise the same errors as `received`."""
     [value] = received(request, cancel)
     return value
 

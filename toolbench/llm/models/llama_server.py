@@ -1,7 +1,8 @@
-"""The script of the process that runs llama.cpp; it reads its settings from stdin.
+"""The script of the process that runs llama.cpp.
 
-It writes one line of JSON, with its address or with an error. It ends when its stdin is
-closed, which also happens if the program that started it ends or is killed.
+The script reads its settings from stdin, and writes one line of JSON with its address or an error.
+It exits when its stdin is closed, which also happens if the program that started it exits or is
+killed.
 """
 
 import json
@@ -22,7 +23,7 @@ def main() -> None:
     sys.stdout.flush()
     if server is not None:
         sys.stdin.read()
-    # An ordinary exit would wait for the answer that is being written
+    # A normal exit would wait for the answer that is being written
     os._exit(0)
 
 
@@ -35,7 +36,7 @@ def _served(settings: dict[str, Any]) -> Any:
     parameters.port = 0
     parameters.api_keys = [settings["key"]]
     parameters.n_ctx = settings["context"]
-    # with more threads than free cores llama.cpp waits in a loop and takes ten times as long
+    # With more threads than free cores, llama.cpp waits in a loop and takes ten times as long
     parameters.cpuparams.n_threads = settings["threads"]
     parameters.cpuparams_batch.n_threads = settings["threads"]
     parameters.n_threads_http = 2

@@ -1,4 +1,4 @@
-"""The local model: a file on this machine, run by llama.cpp in a separate process."""
+"""A local model: a file on this machine, run by llama.cpp in a separate process."""
 
 import json
 import secrets
@@ -115,7 +115,7 @@ class LocalModel:
         return f"<LocalModel {self.name}>"
 
     def sent(self, messages: Messages, tools: OfferedTools = ()) -> list[Json]:
-        """Return the messages that are sent to llama.cpp: turns of plain text, with the tools as text."""
+        """Return the messages as sent to llama.cpp: turns of plain text, with the tools as text."""
         return local_messages(messages, offered(tools, self.provider))
 
     def complete(
@@ -148,7 +148,7 @@ class LocalModel:
         return answer
 
     def close(self) -> None:
-        """End the process of llama.cpp; the next request starts a new one."""
+        """End llama.cpp's process; the next request starts a new one."""
         with self._lock:
             server, self._server = self._server, None
         if server is not None:
@@ -190,7 +190,7 @@ def _format(schema: Json) -> Json:
 
 
 def _read(answer: Answer) -> Answer:
-    """Return *answer* with its raw text, the model's output, read as a call or as text."""
+    """Return *answer* with the model's raw output parsed as a call or as text."""
     message = written_message(answer.text)
     finish = answer.finish_reason
     if finish == "stop" and message.get("tool_calls"):
@@ -199,7 +199,7 @@ def _read(answer: Answer) -> Answer:
 
 
 def _weights() -> Path:
-    # Not imported: its dependencies may be missing here
+    # The package is not imported, as its dependencies may be missing here
     package = find_spec(WEIGHTS)
     files = []
     if package is not None:
@@ -227,7 +227,7 @@ def _checked(path: Path) -> Path:
 
 
 _SCRIPT = Path(__file__).with_name("llama_server.py")
-# Lines of the log that are kept
+# Lines of the log to keep
 _LINES = 40
 
 
@@ -242,11 +242,11 @@ class Settings:
 
 
 class LlamaProcess:
-    """A process of llama.cpp, which listens at `address` for requests with `key`.
+    """A process of llama.cpp that accepts requests with `key` at `address`.
 
     Args:
-        settings: The file and how to load it.
-        cancel: Stops the loading.
+        settings: The file, and how to load it.
+        cancel: A token that stops the loading.
 
     Raises:
         ModelError: If the file cannot be loaded.
@@ -265,36 +265,36 @@ class LlamaProcess:
             text=True,
             encoding="utf-8",
             errors="replace",
-            # an interrupt of the kernel ends the request, not the model
+            # An interrupt of the kernel ends the request, not the model
             start_new_session=True,
         )
         self._end = finalize(self, _end, self._process)
-        # Not a method: the thread would keep this object, which is never collected then
+        # Not a method: the thread would keep this object alive
         daemon_thread(_watch, self._process, self._log, name="toolbench-llama").start()
         try:
             self.address = self._loaded(cancel)
         except BaseException:
-            # Also after an interrupt, the process is ended
+            # End the process after an interrupt too
             self.close()
             raise
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process still runs."""
+        """Whether the process is still running."""
         return self._process.poll() is None
 
     def has_ended(self, within: float) -> bool:
-        """Wait at most *within* seconds for the end of the process; return whether it has ended."""
+        """Wait at most *within* seconds for the process to end; return whether it has ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(within)
         return not self.is_alive
 
     def close(self) -> None:
-        """End the process; closing twice does nothing."""
+        """End the process; a second call does nothing."""
         self._end()
 
     def reason(self) -> str:
-        """Return the reason why the process ended, as the end of a sentence."""
+        """Return why the process ended, worded as the end of a sentence."""
         self.has_ended(within=2)
         code = self._process.returncode
         if code is None:
@@ -308,7 +308,7 @@ class LlamaProcess:
         stream = self._process.stdin
         assert stream is not None  # noqa: S101 - `Popen` got PIPE
         settings = {**vars(self._settings), "path": str(self._settings.path)}
-        # Then the process writes the reason
+        # If the pipe is broken, the process has written the reason
         with suppress(BrokenPipeError):
             stream.write(json.dumps({**settings, "key": self.key}) + "\n")
             stream.flush()
@@ -332,7 +332,7 @@ class LlamaProcess:
         send(self._process.stdout.readline())
 
     def _last_words(self) -> str:
-        """Return the first error in the log of the process, in brackets; empty if there is none."""
+        """Return the first error in the process's log, in brackets; empty if there is none."""
         for line in list(self._log):
             if "error" in line.lower():
                 return f" ({' '.join(line.split())[:200].rstrip('.')})"
@@ -340,11 +340,11 @@ class LlamaProcess:
 
 
 def _watch(process: "subprocess.Popen[str]", log: "deque[str]") -> None:
-    """Let *process* end with this program, even if that is killed, and keep the end of its log."""
+    """End *process* when this program ends or is killed; keep the last lines of its log."""
     assert process.stderr is not None  # noqa: S101 - `Popen` got PIPE
     process_guard.add(process.pid)
     try:
-        # The stream is closed
+        # The stream may be closed meanwhile
         with suppress(ValueError):
             log.extend(process.stderr)
     finally:

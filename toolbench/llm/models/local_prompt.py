@@ -1,8 +1,8 @@
-"""Let a model without tool calls use tools: by instructions, and by a grammar for its output.
+"""Let a model without tool calls use tools, by instructions and by a grammar for its output.
 
-Each turn is text that any chat template takes. A call is one object,
-`{"name": ..., "arguments": {...}}`, an answer is `{"answer": "..."}`. The grammar allows nothing
-else, so that even a very small model makes calls that can be read.
+Each turn is text that any chat template accepts. A call is one object, `{"name": ..., "arguments":
+{...}}`; an answer is `{"answer": "..."}`. The grammar allows nothing else, so that even a very
+small model writes calls that can be parsed.
 """
 
 import json
@@ -30,14 +30,14 @@ _NO_TOOL = {
 }
 _NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _FORMATS = frozenset({"date", "time", "date-time", "uuid"})
-# A grammar repeats the rule of each item
+# Limited, because a grammar repeats the rule of each item
 _MOST_ITEMS = 32
-# Levels that the grammar knows
+# Levels of nesting that the grammar covers
 _DEEPEST = 8
 
 
 def local_messages(messages: Messages, tools: Sequence[Json]) -> list[Json]:
-    """Return the conversation as turns of plain text for the model; the first turn has the tools."""
+    """Return the conversation as turns of plain text; the first turn describes the tools."""
     turns: list[Json] = []
     if tools:
         tool_lines = "\n".join(json.dumps(tool["function"]) for tool in tools)
@@ -81,7 +81,7 @@ def _text(content: Any) -> str:
     return "\n".join(lines)
 
 
-# --- what it may write ----------------------------------------------------------------
+# --- what the model may write ---------------------------------------------------------
 
 
 def answer_schema(tools: Sequence[Json]) -> Json:
@@ -103,8 +103,8 @@ def _call_schema(tool: Json) -> Json:
 def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
     """Return *node* with only the keywords that a grammar supports; the rest is checked later.
 
-    *above* are the names of the definitions around *node*. A part that is inside its own
-    definition, or too deep, becomes a schema that accepts any value.
+    *above* contains the names of the definitions around *node*. A part that is inside its own
+    definition, or nested too deeply, becomes a schema that accepts any value.
     """
     if len(above) > _DEEPEST or (node.definition and node.definition in above):
         return {}
@@ -164,7 +164,7 @@ def _object(node: Node, above: tuple[str, ...]) -> Json:
     return {"additionalProperties": _reduced(node.additional, above)}
 
 
-# --- what it wrote --------------------------------------------------------------------
+# --- what the model wrote -------------------------------------------------------------
 
 _CALL = re.compile(
     r'\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"arguments"\s*:\s*(.*)', re.DOTALL
@@ -172,14 +172,14 @@ _CALL = re.compile(
 
 
 class Written:
-    """Collects the model's output from chunks, and passes on the text of an answer at once."""
+    """Collects the model's output from chunks, and passes on an answer's text as it arrives."""
 
     def __init__(self, on_chunk: OnChunk | None) -> None:
         self._on_chunk = on_chunk
         self._raw, self._told = "", ""
 
     def add(self, chunk: Chunk) -> None:
-        """Add the next chunk of the output. A chunk that is not text is passed on unchanged."""
+        """Add the next chunk of the output; pass on a chunk that is not text unchanged."""
         if self._on_chunk is None:
             return
         if chunk.kind != "text":
@@ -194,7 +194,7 @@ class Written:
 
 
 def written_message(raw: str) -> Json:
-    """Return the model's output, perhaps cut off, as a message in OpenAI's dialect."""
+    """Return the model's output, which may be cut off, as a message in OpenAI's format."""
     text = _answer_in(raw)
     if text is not None:
         return {"role": "assistant", "content": text}
@@ -204,7 +204,7 @@ def written_message(raw: str) -> Json:
     try:
         arguments = json.dumps(json.loads(raw)["arguments"], ensure_ascii=False)
     except (ValueError, KeyError):
-        # Cut off: the parser reports this
+        # The call is cut off, and the parser reports that
         arguments = call[2]
     function = {"name": json.loads(f'"{call[1]}"'), "arguments": arguments}
     calls = [{"id": None, "type": "function", "function": function}]
@@ -212,7 +212,7 @@ def written_message(raw: str) -> Json:
 
 
 def _answer_in(raw: str) -> str | None:
-    """Return the text of the answer in *raw*, which may be cut off; None if it is no answer."""
+    """Return the text of the answer in *raw*, which may be cut off; None if *raw* is a call."""
     try:
         value = from_json(raw, allow_partial="trailing-strings")
     except ValueError:

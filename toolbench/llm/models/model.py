@@ -1,4 +1,4 @@
-"""The protocol of models, and how what a model returns becomes an `Answer`."""
+"""The protocol of models, and the conversion of what a model returns into an `Answer`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class Answer:
     """
 
     message: dict[str, Any]
-    """The message: pass it to `parse_tool_calls`, and append it to the messages of the next request."""
+    """The message: pass it to `parse_tool_calls`, and append it to the next request's messages."""
     finish_reason: str | None = None
     """"stop", "tool_calls", "length" (cut off), "refusal", or another word of the provider."""
     usage: Usage | None = None
@@ -55,7 +55,7 @@ class Answer:
 
     @cached_property
     def parsed(self) -> Message:
-        """The message, read into its parts."""
+        """The message, parsed into its parts."""
         return read_message(self.message).message
 
     @property
@@ -90,7 +90,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Price:
-    """A price in US dollars for a million tokens; a cost that the provider reports has priority.
+    """A price in US dollars for a million tokens, used if the provider does not report the cost.
 
     Examples:
         >>> from toolbench.llm import Answer, Price, Usage
@@ -114,10 +114,10 @@ class Price:
 
 
 def with_message(answer: Answer, message: Message) -> Answer:
-    """Return *answer* with *message*, which was read from a message of its provider."""
+    """Return *answer* with its message replaced by *message*."""
     written = WIRES[message.provider or "openai"].write(message)[0]
     changed = replace(answer, message=written)
-    # Known already: it is not read a second time
+    # Set the parsed message, so that it is not read a second time
     vars(changed)["parsed"] = message
     return changed
 
@@ -167,12 +167,12 @@ class Model(Protocol):
 
 
 def writes_calls(model: Model) -> bool:
-    """Tell whether *model* is declared to write calls into its text."""
+    """Tell whether *model* is marked as writing calls into its text."""
     return bool(getattr(model, "written_calls", False))
 
 
 def stopped(model: str, after: str = "") -> ModelStoppedError:
-    """Return the error for a request to *model* that the caller cancelled; *after* ends its sentence."""
+    """Return the error for a cancelled request to *model*; *after* ends the error's sentence."""
     error = ModelStoppedError(f"The request to {model} was stopped{after}.")
     error.after = after
     return error
@@ -181,7 +181,7 @@ def stopped(model: str, after: str = "") -> ModelStoppedError:
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
     """Return *tools* in the format of *provider*; dicts are copied deeply.
 
-    A tool that is only for the app of its server is left out.
+    Tools that are only for the app of their server are left out.
     """
     offers: list[Json] = []
     for tool in tools:
@@ -193,10 +193,10 @@ def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
 
 
 def not_cancelled(cancel: Cancellable | None, model: str) -> Cancellable:
-    """Return *cancel*, or the current run, if the caller of *model* gave none.
+    """Return *cancel*, or the current run if *cancel* is None.
 
     Raises:
-        ModelStoppedError: If it is cancelled.
+        ModelStoppedError: If the result is already cancelled; the error names *model*.
     """
     if cancel is None:
         cancel = current_run()
@@ -206,12 +206,12 @@ def not_cancelled(cancel: Cancellable | None, model: str) -> Cancellable:
 
 
 def as_answer(value: Any, provider: Provider) -> Answer:
-    """Turn *value* into an `Answer`, whose message can be sent again.
+    """Turn *value* into an `Answer` whose message can be sent again.
 
     Args:
-        value: An `Answer`, a string, a message, or a whole response, as dict or SDK object.
-        provider: The provider whose format the answer has, unless *value* is a response in the format
-            of another one.
+        value: An `Answer`, a string, a message, or a whole response, as a dict or an SDK object.
+        provider: The provider whose format the answer has, unless *value* is a response in the
+            format of another provider.
 
     Raises:
         ModelError: If *value* is anything else, or a response that reports an error.
@@ -231,13 +231,13 @@ def as_answer(value: Any, provider: Provider) -> Answer:
     try:
         return _read(data, provider_of(data, provider))
     except (AttributeError, LookupError, TypeError, ValueError):
-        # a server may send anything: any part may be missing or wrong
+        # A server may send anything, so any part may be missing or wrong
         msg = f"The model's answer cannot be read: {clip(data, 200)}"
         raise ModelError(msg) from None
 
 
 def _checked(answer: Answer, provider: Provider) -> Answer:
-    """Return *answer* with a message that can be sent again, and without invalid numbers.
+    """Return *answer* with a message that can be sent again, and without invalid token counts.
 
     Raises:
         ModelError: If the message of *answer* is not a dict.
@@ -278,7 +278,7 @@ def _read(data: Json, provider: Provider) -> Answer:
 
 
 def provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
-    """Return the provider in whose format *data*, a response or a message, is.
+    """Return the provider whose format *data*, a response or a message, has.
 
     If *data* does not show this, return *provider*.
     """
@@ -289,11 +289,11 @@ def provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
 
 
 def numbered(answer: Answer, place: int) -> Answer:
-    """Return *answer* with an id for each call that has none and needs one.
+    """Return *answer* with an id for each call that needs one and has none.
 
     Args:
         answer: The answer of a model.
-        place: The number of messages before the answer; it makes the ids unique.
+        place: The number of messages before the answer, which makes the ids unique.
     """
     message = answer.parsed
     provider = message.provider
@@ -304,7 +304,7 @@ def numbered(answer: Answer, place: int) -> Answer:
 
 
 def whole_answer(value: Any, provider: Provider, place: int, on_chunk: OnChunk | None) -> Answer:
-    """Turn *value*, a complete answer, into an `Answer`, and pass the `Answer` to *on_chunk*.
+    """Turn *value*, a complete answer, into an `Answer`, and report it to *on_chunk*.
 
     *place* is the number of messages before the answer.
     """

@@ -1,4 +1,4 @@
-"""You as the model: you see each request and write the answer."""
+"""The user as the model, who sees each request and writes the answer."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ class PersonRequest:
 
     @property
     def tool_names(self) -> list[str]:
-        """The names of the tools, as the model gets them."""
+        """The names of the tools in the request."""
         return [named_schema(tool)[0] for tool in self.tools]
 
     def schema(self, name: str) -> Json:
@@ -76,7 +76,7 @@ class PersonRequest:
         return schemas[name] or {"type": "object"}
 
     def answer(self, text: str = "", calls: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Answer:
-        """Return an answer with *text* and *calls*; each call is a tool's name and its arguments."""
+        """Return an answer with *text* and *calls*; each call is a tool's name and arguments."""
         parts = [ToolCallPart(name, dict(arguments)) for name, arguments in calls]
         message = model_message(text, parts, self.provider)
         reason = "stop"
@@ -86,7 +86,7 @@ class PersonRequest:
 
     @property
     def text(self) -> str:
-        """The request as text to read: every message, then the tools that are new."""
+        """The request as readable text: every message, then the tools; known tools only by name."""
         blocks = [f"[{message.get('role')}] {_words(message)}" for message in self.messages]
         lines, known = [], []
         for name, tool in zip(self.tool_names, self.tools, strict=True):
@@ -111,7 +111,7 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 
 @contextmanager
 def asked_by(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* ask the person during the `with` block, also in runs that this thread starts.
+    """Let *answerer* ask the user during the `with` block, including in runs that it contains.
 
     A model that has its own answerer does not use *answerer*.
     """
@@ -127,8 +127,8 @@ class PersonModel:
 
     Without an *answerer* you are asked in the cell, by `input()`, or in the panel of the run:
     first for the tool to call or for text, then for each argument of the tool. The function
-    `answering` of `toolbench.runs.questions` gives the answers in advance. A tool is shown with its
-    schema once, and then with its name.
+    `answering` of `toolbench.runs.questions` gives the answers in advance. The schema of a tool is
+    shown only the first time, later only its name.
 
     Args:
         answerer: A function that asks in another way, such as in a panel. It may be replaced at any
@@ -154,7 +154,7 @@ class PersonModel:
         self.answerer: Answerer = ask_for_answer if answerer is None else answerer
         """The function that asks the user."""
         self.name, self.provider = name, provider
-        # The tools of the last request in the cell
+        # The tools that the last request in the cell showed
         self._known_tools: list[Json] = []
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ class PersonModel:
 
     @property
     def is_asked_here(self) -> bool:
-        """Whether the question is shown with the conversation, and not asked by an answerer."""
+        """Whether the user is asked in the cell or the run's panel, not by a given answerer."""
         return self.answerer is ask_for_answer
 
     def complete(
@@ -185,18 +185,18 @@ class PersonModel:
         if self.is_asked_here:
             answerer = _asking_here.get() or answerer
         offer, known = offered(tools, self.provider), list[Json]()
-        # The person reads it
+        # Remember the tools if the user reads the request
         if answerer is ask_for_answer and preset_here(_choice("", ())) is None:
             known, self._known_tools = self._known_tools, offer
         request = PersonRequest(copies, offer, self.provider, known)
         reply = answerer(request, cancel)
-        # While the person was asked: the answer is not used
+        # If it was cancelled while the user was asked, the answer is not used
         not_cancelled(cancel, self.name)
         return whole_answer(reply, self.provider, len(messages), on_chunk)
 
 
 def ask_for_answer(request: PersonRequest, cancel: Cancellable) -> Answer:
-    """Ask the person for the answer to *request*: in the cell, or in the panel of the run."""
+    """Ask the user for the answer to *request*, in the cell or in the panel of the run."""
     names = request.tool_names
     chosen = _content_of(_choice(request.text, names), cancel)
     name, text = chosen.get("tool"), str(chosen.get("text") or "")

@@ -57,13 +57,13 @@ from toolbench.values import copied, plain
 
 _WRITTEN_RESULT = re.compile(r"<tool_response>|What the call \S+ of \S+ returned:")
 _IMAGE_WORDS = re.compile(r"\n?\[(?:an image|image: [^\]\n]*)\]|What the call \S+ of \S+ returned:")
-# Incomplete characters are accepted too
+# Accept incomplete characters too
 _ANY = "surrogatepass"
-# Lines of a difference that are shown
+# Maximum lines of a difference to show
 _MOST_LINES = 30
-# Characters of such a line
+# Maximum characters of such a line
 _WIDEST = 160
-# Recorded descriptions, or messages, that are named
+# Maximum recorded descriptions, or messages, to name
 _MOST_TEXTS = 4
 
 
@@ -178,7 +178,7 @@ class RecordedModel:
         return answer
 
     def _kept(self, message: Json, tools: list[Json]) -> tuple[Json, Message]:
-        """Return *message* as it is kept, and read: without calls that may hold an unknown secret."""
+        """Return *message* without calls that may hide a secret: as it is recorded, and as read."""
         wire = WIRES[provider_of(message, self.provider)]
         read = wire.read(message)
         if read.role != "assistant":
@@ -189,10 +189,7 @@ class RecordedModel:
         return wire.write(kept)[0], kept
 
     def _recorded_key(self, request: Json) -> str:
-        """Return the dict key of the recorded request that equals *request*.
-
-        If there is none, return the dict key of *request* itself.
-        """
+        """Return the key of the recorded request that equals *request*, or else its own key."""
         own = _key(request)
         if own in self._answers:
             return own
@@ -208,16 +205,16 @@ class RecordedModel:
 
     @cached_property
     def _told_before(self) -> dict[str, tuple[Any, list[str]]]:
-        """What the requests in the file tell the model, by their dict keys."""
+        """What each request in the file tells the model, by the request's key."""
         told = {}
         for line in self._lines:
             told[_key(line["request"])] = _told(line["request"], self.provider)
         return told
 
     def _record(self, secret_name: str, request: Json, answer: Answer, redactor: Redactor) -> None:
-        """Write *request* and *answer* to the file, with all known secrets hidden.
+        """Write *request* and *answer* to the file, with all known secrets masked.
 
-        *secret_name* is the dict key of *request*, made before the secrets of *answer* were known.
+        *secret_name* is the key of *request* from before the secrets of *answer* were known.
         """
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)
@@ -234,18 +231,18 @@ class RecordedModel:
             self._lines.append(line)
             key = _key(request)
             self._answers[key].append(line["answer"])
-            # The answer showed a secret of the request
+            # The answer revealed a secret of the request
             if key != secret_name:
                 self._request_counts[key] += 1
             self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
     def _append(self, line: str) -> None:
-        """Append *line* to the file, completely or not at all; if this fails, only warn."""
+        """Append *line* to the file, completely or not at all; warn if that fails."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             append_whole(self.path, line, errors=_ANY)
         except OSError as error:
-            # The caller still gets the paid answer
+            # The caller still gets the answer, which has been paid for
             msg = f"An answer was not recorded in {str(self.path)!r}: {error.strerror}."
             warn(msg, RuntimeWarning, stacklevel=2)
 
@@ -267,7 +264,7 @@ class RecordedModel:
         )
 
     def _recorded_texts(self, request: Json) -> Iterator[str]:
-        """Yield which descriptions and messages could be asked now, if those of *request* cannot."""
+        """Yield recorded descriptions and messages that would match, if *request*'s do not."""
         recorded = [line["request"] for line in self._lines]
         for name, text in _descriptions(request).items():
             texts = [_descriptions(old).get(name) for old in recorded]
@@ -286,10 +283,10 @@ class RecordedModel:
 
 
 def _read(path: Path, *, is_new: bool) -> list[Json]:
-    """Return the recorded answers in the file; an incomplete last line is left out.
+    """Return the recorded answers in the file, without an incomplete last line.
 
-    If *is_new* is true, the file may be missing, and an incomplete last line is also
-    removed from it.
+    If *is_new* is true, the file may be missing, and an incomplete last line is also removed from
+    it.
 
     Raises:
         ModelError: If the file is missing or cannot be read, or a line is not a recorded answer.
@@ -319,7 +316,7 @@ def _read(path: Path, *, is_new: bool) -> list[Json]:
 
 
 def _is_cut_off(line: str) -> bool:
-    """Tell whether *line*, which does not end, is the beginning of a JSON object."""
+    """Tell whether *line*, which has no line break, is the beginning of a JSON object."""
     try:
         json.loads(line)
     except ValueError:
@@ -363,7 +360,7 @@ def _key(request: Any) -> str:
 
 
 def _is_same(recorded: Any, now: Any) -> bool:
-    """Tell whether *now* equals *recorded*; a mark of a secret in *recorded* fits any value."""
+    """Tell whether *now* equals *recorded*, where a mark in *recorded* matches any value."""
     if isinstance(recorded, str) and isinstance(now, str):
         return _fits(recorded, now)
     if isinstance(recorded, dict) and isinstance(now, dict):
@@ -378,7 +375,7 @@ def _is_same(recorded: Any, now: Any) -> bool:
 def _told(request: Json, provider: Provider) -> tuple[Any, list[str]]:
     """Return what *request* tells the model, and the images in the results of its written calls.
 
-    Earlier versions joined several results, wrote an image in other words, or left it out.
+    Earlier versions joined several results, described images in other words, or left them out.
     """
     told: list[Any] = []
     images: list[str] = []
@@ -418,7 +415,7 @@ def _likeness(one: list[str], other: list[str]) -> float:
 
 
 def _descriptions(request: Json) -> dict[str, str]:
-    """Return the description of each tool of *request*, by name."""
+    """Return the description of each tool in *request*, by the tool's name."""
     descriptions = {}
     for item in items_of(request.get("tools")):
         tool = as_mapping(item)
@@ -428,7 +425,7 @@ def _descriptions(request: Json) -> dict[str, str]:
 
 
 def _instead(kind: str, now: str, recorded: Iterable[str | None]) -> Iterator[str]:
-    """Yield a line with the *recorded* texts, those most like *now* first, unless *now* is one."""
+    """Yield a line with the *recorded* texts, the most similar first, unless *now* is one."""
     texts = sorted({text for text in recorded if text})
     if not texts or now in texts:
         return
@@ -447,7 +444,7 @@ def _narrow(line: str) -> str:
 
 
 def _call_secrets(message: Message, tools: OfferedTools) -> Iterator[str]:
-    """Yield the secret arguments of calls in *message*. The schemas of *tools* say what is secret."""
+    """Yield the secret arguments of calls in *message*, as marked by the schemas of *tools*."""
     calls = list(_calls_in(message.parts))
     if not calls:
         return
@@ -458,7 +455,7 @@ def _call_secrets(message: Message, tools: OfferedTools) -> Iterator[str]:
 
 
 def _calls_in(parts: Iterable[Part]) -> Iterator[tuple[str, Any]]:
-    """Yield the name and arguments of each call in *parts*, also of calls that are written as text."""
+    """Yield the name and arguments of each call in *parts*, including calls written as text."""
     for part in parts:
         if isinstance(part, ToolCallPart):
             yield str(part.name), part.arguments

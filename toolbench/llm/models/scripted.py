@@ -102,9 +102,9 @@ class ScriptedModel:
 
 
 def _shared(items: Sequence[Mapping[str, Any]], last: list[Json]) -> list[Json]:
-    """Return copies of *items*; if they begin with the items of *last*, use those.
+    """Return copies of *items*; if *items* begin with those of *last*, reuse the copies in *last*.
 
-    This avoids a copy of a long conversation with each request.
+    This avoids copying a long conversation with each request.
     """
     shared = list(last)
     if list(items[: len(last)]) != last:

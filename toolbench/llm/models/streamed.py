@@ -33,15 +33,15 @@ from toolbench.values import clip, whole_characters
 from toolbench.wording import counted
 
 DONE = object()
-"""A chunk that marks the answer as complete, even without a reason for its end."""
+"""A chunk that marks the answer as complete, even if no reason for its end was given."""
 
 
 class StreamedModel:
-    """The base class of models that send requests to a provider. A subclass sends them in `_start`.
+    """The base class of models that send requests to a provider; subclasses define `_request`.
 
     Args:
         name: The display name of the model.
-        provider: The dialect of the model's messages.
+        provider: The provider whose message format the model uses.
         model: The provider's name of the model.
         place: The host, for error messages.
         secrets: The secrets of the model, such as its key, by name.
@@ -67,13 +67,13 @@ class StreamedModel:
         self.name, self.provider, self.model = name, provider, model
         self._wire = WIRES[provider]
         self.secrets = Secrets({k: v for k, v in (secrets or {}).items() if v})
-        """The secrets, such as the key. Code that shows or saves requests and errors hides them."""
+        """The secrets, such as the key; code that shows or saves requests and errors masks them."""
         self._place = place
         self.price = price
         """The price of a million tokens, if given."""
         self._options = dict(options or {})
         self._after_stop = ""
-        """What a stop cannot end at once, as the end of a sentence."""
+        """What a stop cannot end immediately, worded as the end of a sentence."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name} ({self.provider}) at {self._place}>"
@@ -88,9 +88,9 @@ class StreamedModel:
     ) -> Answer:
         """Return the next message of the conversation, like `Model.complete`.
 
-        A busy server (429, 503) is asked again, after the wait that the server names. There are at
-        most four tries; *on_chunk* gets a note of each retry. If an answer breaks off, there is no
-        retry, and `error.answer` is the part that arrived.
+        If a server is busy (429, 503), the request is sent again after the delay that the server
+        names, up to four times in all; *on_chunk* gets a note of each retry. If an answer breaks
+        off, there is no retry, and `error.answer` is the part that arrived.
         """
         cancel = not_cancelled(cancel, self.name)
         self._prepare(cancel)
@@ -102,13 +102,13 @@ class StreamedModel:
 
     def ask(self, body: Json, on_chunk: OnChunk | None, cancel: Cancellable) -> Answer:
         """Return the answer to *body*, a whole request; retries and errors are as in `complete`."""
-        # Half a character, as in an odd name of a file, would end the conversation for good
+        # Half a character, as in an odd file name, would make all later requests fail too
         body = whole_characters(body)
         tries = 0
         while True:
             tries += 1
             so_far = _AnswerSoFar(self.provider)
-            # What `on_chunk` raises is no failure of the request: it is called outside of it
+            # `on_chunk` is called outside the request, so that its errors do not count as failures
             with closing(self._pieces(body, tries, so_far, cancel)) as pieces:
                 for piece in pieces:
                     if on_chunk is not None:
@@ -117,7 +117,7 @@ class StreamedModel:
                 return so_far.answer
 
     def _prepare(self, cancel: Cancellable) -> None:
-        """Do what is needed before a request is sent; *cancel* may stop this."""
+        """Do whatever is needed before a request is sent; *cancel* may stop it."""
 
     def _body(self, messages: Messages, tools: Sequence[Json]) -> Json:
         conversation = [self._wire.read(message) for message in messages]
@@ -129,9 +129,9 @@ class StreamedModel:
     def _pieces(
         self, body: Json, tries: int, so_far: "_AnswerSoFar", cancel: Cancellable
     ) -> Generator[Chunk, None, None]:
-        """Send *body*, and yield the answer in pieces, which *so_far* collects.
+        """Send *body*, and yield the pieces of the answer, which *so_far* collects.
 
-        If the request fails and there is to be another try, yield a note, and wait until then.
+        If the request fails and can be retried, yield a note, and wait until the next try.
         """
         try:
             for chunk in received(self._request(body), cancel):
@@ -142,7 +142,7 @@ class StreamedModel:
             raise self._stopped(so_far, self._after_stop) from None
         except Exception as error:  # noqa: BLE001 - a provider's package may raise any error
             failure = error
-        # outside of `except`: an error's context would keep the provider's words, and the key
+        # Outside `except`: the error's context would keep the provider's message, and the key
         if isinstance(failure, ValueError) and (reason := _why_unwritable(body)):
             msg = f"The request to {self.name} cannot be written as JSON: {reason}."
             raise ModelError(self.secrets.redactor.sentence(msg))
@@ -155,7 +155,7 @@ class StreamedModel:
             raise self._stopped(so_far) from None
 
     def _again(self, error: Exception, tries: int, so_far: "_AnswerSoFar") -> tuple[float, str]:
-        """Return the seconds until the next try, and why there is one; if there is none, raise."""
+        """Return the seconds until the next try and the reason for it; raise if there is none."""
         if isinstance(error, ModelError):
             masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
             masked.answer = so_far.partial()
@@ -183,14 +183,14 @@ class _AnswerSoFar:
 
     def __init__(self, provider: Provider) -> None:
         self.answer: Answer | None = None
-        """The whole answer, once it is there."""
+        """The whole answer; None until it is complete."""
         self.has_begun = False
         self._provider = provider
         self._stream: Stream | None = None
         self._is_done = False
 
     def add(self, chunk: Any) -> Iterator[Chunk]:
-        """Add the next chunk, a dict or an object of the provider's package; yield what it adds.
+        """Add the next chunk, a dict or an object of the provider's package; yield its pieces.
 
         Raises:
             ModelError: If the chunk reports an error of the provider.
@@ -207,12 +207,12 @@ class _AnswerSoFar:
         try:
             yield from self._add(data)
         except (AttributeError, LookupError, TypeError, BodyError) as error:
-            # a server may send anything: any part may be missing or wrong
+            # A server may send anything, so any part may be missing or wrong
             msg = f"it is not the answer of a model: {clip(data, 200)}"
             raise BodyError(msg) from error
 
     def _add(self, data: Mapping[str, Any]) -> Iterator[Chunk]:
-        # Of a server that does not stream
+        # From a server that does not stream
         if any(wire.is_whole(data) for wire in WIRES.values()):
             self.answer = as_answer(dict(data), self._provider)
             pieces: list[Chunk] = []
@@ -228,7 +228,7 @@ class _AnswerSoFar:
             yield piece
 
     def end(self) -> None:
-        """Read the answer, which has no more chunks.
+        """Read the answer after its last chunk.
 
         Raises:
             BrokenOffError: If the answer is not complete.
@@ -250,13 +250,13 @@ class _AnswerSoFar:
         try:
             answer = as_answer(self._stream.response, self._provider)
         except (ModelError, BodyError):
-            # The provider reports a failure
+            # The response reports a failure of the provider
             return None
         return Answer(answer.message, "broken off", answer.usage, answer.response_id)
 
 
 def _why_unwritable(body: Json) -> str | None:
-    """Return why *body* is not a request that can be sent; None if it is one."""
+    """Return why *body* cannot be sent as a request; None if it can."""
     try:
         json.dumps(body, allow_nan=False, default=str)
     except (ValueError, RecursionError) as error:
@@ -265,7 +265,7 @@ def _why_unwritable(body: Json) -> str | None:
 
 
 def _refuse_failure(data: Mapping[str, Any]) -> None:
-    """If *data*, a chunk in the middle of a stream, reports an error of the server, raise an error.
+    """Raise an error if *data*, a chunk in the middle of a stream, reports a failure.
 
     Raises:
         ModelError: The error that *data* reports.

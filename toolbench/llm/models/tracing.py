@@ -1,4 +1,7 @@
-"""A model's answer as an OpenTelemetry span `chat MODEL`. Source: GenAI semantic conventions v0.1.0, inference."""
+"""A model's answer as an OpenTelemetry span `chat MODEL`.
+
+Source: GenAI semantic conventions v0.1.0, inference.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,7 @@ from toolbench.runs.control import Cancellable
 from toolbench.tracing import tracing
 from toolbench.values import whole_characters
 
-# The conventions' names; others stay as they are
+# The conventions' names of providers; other names stay unchanged
 _PROVIDERS = {"responses": "openai", "gemini": "gcp.gemini"}
 
 
@@ -25,9 +28,9 @@ def answer_of(
     cancel: Cancellable | None = None,
     redactor: Redactor = NO_SECRETS,
 ) -> Answer:
-    """Return the answer of *model*, like `Model.complete`; if a tracer is configured, it is a span.
+    """Return the answer of *model*, like `Model.complete`; if a tracer is configured, add a span.
 
-    *redactor* hides secrets in what the span has of messages, if it has any.
+    *redactor* masks secrets in the messages that the span contains, if it contains any.
     """
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
@@ -48,7 +51,7 @@ def answer_of(
             more["gen_ai.output.messages"] = _written([answer.message], hide)
         span.set_attributes(more)
     except BaseException as raised:
-        # An interrupt ends it too
+        # An interrupt also ends the span
         error = type(raised).__name__
         if isinstance(raised, ModelStoppedError):
             error = "cancelled"
@@ -77,6 +80,6 @@ def _attributes(answer: Answer) -> dict[str, Any]:
 
 
 def _written(messages: Sequence[Mapping[str, Any]], redactor: Redactor) -> str:
-    """Return *messages* as JSON, in the dialect of their provider: a conversion could lose some of them."""
+    """Return *messages* as JSON in their provider's format, as converting them could lose parts."""
     written = json.dumps(redactor.value(list(messages)), ensure_ascii=False, default=str)
     return str(whole_characters(written))
