@@ -1,8 +1,8 @@
-"""Questions during a run: who answers them, in which thread, and how long the run waits for it.
+"""Questions during a run: who answers them, in which thread, and how long the run waits.
 
-`Dialogue` has the questions and answers of one run. A `Desk` answers the questions of other threads
-in the thread that waits for their work, because `input()` works only in the main thread.
-`withdrawable` ends a question whose work was cancelled.
+`Dialogue` has the questions and answers of one run. A `Desk` passes questions from other threads to
+the thread that waits for their work, because `input()` works only in the main thread.
+`withdrawable` ends a question when the work that asks it is cancelled.
 """
 
 import asyncio
@@ -30,17 +30,19 @@ T = TypeVar("T")
 class Dialogue:
     """The questions of one run and their answers; any thread may use it.
 
-    The questions of a run count for the runs around it too: they wait as well, and their records
-    have the answers.
+    When a run asks a question, the runs that started it wait too, and their records also keep the
+    answer.
 
     Attributes:
-        asker: The function that answers a question if no preset does.
-        desk: Sends a question to the thread that waits for the run; None if this is not needed.
+        asker: The function that answers a question if no preset answer does.
+        desk: A function that sends a question to the thread that waits for the run; None if the
+            run's own thread can ask.
         answers: The answers so far, for the record.
-        unanswered: The questions that have no answer yet, or got none.
-        waits: All questions of this run itself, consent too, each with the time of its wait.
-        version: Counts the changes; see `Run.version`.
-        when_changed: A function that is called after a question was put, and after it was answered.
+        unanswered: The questions that have no answer, or not yet.
+        waits: All questions of this run itself, including those for consent, with their waiting
+            times.
+        version: The number of changes; see `Run.version`.
+        when_changed: A function that is called when a question is asked and when it is answered.
     """
 
     when_changed: Callable[[], object] | None = None
@@ -53,14 +55,16 @@ class Dialogue:
         *,
         takes_presets: bool = True,
     ) -> None:
-        """Make the dialogue of a run that has not asked anything.
+        """Create the dialogue of a run that has not asked anything.
 
         Args:
-            asker: See the attribute; that of *outer*, if there is one, takes its place.
-            secrets: The secrets of the run; those of answers are added.
+            asker: The function that answers questions, unless there is an *outer* dialogue: its
+                asker is used instead.
+            secrets: The secrets of the run; secrets in answers are added to them.
             outer: The dialogue of the run around this run, if any.
-            takes_presets: Whether a preset may answer: of the block that starts the run, since
-                other threads of the run do not know it, or of a block inside of the run.
+            takes_presets: Whether preset answers may be used: those of the block in which the run
+                starts, as other threads of the run do not know that block, or of a block inside
+                the run.
         """
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
@@ -74,7 +78,8 @@ class Dialogue:
         self._outer = outer
         self._takes_presets = takes_presets
         self._preset = preset_in_context()
-        # The waits that go on, when the first of them began, and the seconds of all that are over
+        # The number of present waits, when the first of them began, and the seconds of all ended
+        # waits
         self._waits = 0
         self._began = 0.0
         self._seconds = 0.0
@@ -88,7 +93,7 @@ class Dialogue:
 
     @property
     def seconds(self) -> float:
-        """The seconds in which the run waited for answers, until now; simultaneous waits count once."""
+        """The seconds for which the run has waited for answers; simultaneous waits count once."""
         with self._lock:
             return self._seconds + self._present()
 
@@ -99,15 +104,16 @@ class Dialogue:
         return monotonic() - self._began
 
     def end(self) -> None:
-        """Count no time from now on: the run has ended, perhaps with an open question."""
+        """Stop counting time: the run has ended, perhaps with an open question."""
         with self._lock:
             self._seconds += self._present()
             self._is_over = True
 
     def preset_for(self, question: Question) -> Preset | None:
-        """Return the preset that answers *question*; None if a person is asked.
+        """Return the preset that answers *question*; None if the user is asked.
 
-        It is of a block around the calling code, or else around the start of the run.
+        A preset of a block around the calling code comes before one of a block around the run's
+        start.
         """
         if not self._takes_presets:
             return None
@@ -136,7 +142,7 @@ class Dialogue:
         """Do the same as `put`, without blocking the running loop."""
         with self.waiting(question):
             if (preset := self.preset_for(question)) is not None:
-                # Other tasks of the tool have a turn, as if a person answered
+                # Let other tasks of the tool run, as they would if the user answered
                 await asyncio.sleep(0)
                 answer = preset(question)
             elif self.desk is not None:
@@ -149,7 +155,7 @@ class Dialogue:
         return self._taken(question, answer)
 
     def completed(self, question: Question, answer: Answer) -> Answer:
-        """Return *answer* with the defaults of *question*; their secrets are hidden from now on."""
+        """Return *answer* with the defaults of *question* added; mask the secrets among them."""
         complete = question.with_defaults(answer)
         if complete is not answer:
             self._learn(question, complete)
@@ -157,9 +163,9 @@ class Dialogue:
 
     @contextmanager
     def waiting(self, question: Question | None = None) -> Iterator[None]:
-        """In the `with` block, this run and the runs around it wait for the answer to *question*.
+        """Let this run and the runs around it wait for the answer to *question* in the block.
 
-        If it is None, another run has asked, and shows the question.
+        *question* is None if another run has asked and shows the question.
         """
         around = list(self._outward())
         wait = Wait("", time())
@@ -198,7 +204,7 @@ class Dialogue:
             self.when_changed()
 
     def _taken(self, question: Question, answer: Answer) -> Answer:
-        """Keep *answer* for the records, and return what it means."""
+        """Keep *answer* for the records, and return its meaning: a "no" is a decline."""
         if question.consent is None:
             self._learn(question, answer)
             if question.is_recorded:
@@ -210,7 +216,7 @@ class Dialogue:
         return question.meaning_of(answer)
 
     def _learn(self, question: Question, answer: Answer) -> None:
-        """Hide the secrets of *answer* in the output of this run and of all runs around it."""
+        """Mask the secrets of *answer* in the output of this run and of all runs around it."""
         secrecy = Secrecy(question.schema)
         for dialogue in self._outward():
             dialogue._secrets.learn(answer.content or {}, secrecy)
@@ -223,11 +229,11 @@ class Dialogue:
 
 
 def preset_here(question: Question) -> Preset | None:
-    """Return the preset that answers *question* of the calling code; None if a person is asked.
+    """Return the preset that answers the calling code's *question*; None if the user is asked.
 
-    It is the one of the current run, or else of the `answering` around the calling code.
+    A preset of the current run is used, or else that of the `answering` around the calling code.
     """
-    # Other objects than a `Run` may be the current run
+    # The current run may be an object other than a `Run`
     dialogue = getattr(active_run(), "dialogue", None)
     if isinstance(dialogue, Dialogue):
         return dialogue.preset_for(question)
@@ -238,25 +244,25 @@ def preset_here(question: Question) -> Preset | None:
 
 
 def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:
-    """Return the answer to *question*, which no run asks: of the preset that holds here, or of *asker*.
+    """Return the answer to *question*, asked outside a run, from a preset or from *asker*.
 
-    "No" to a yes-or-no question becomes a decline.
+    A "no" to a yes-or-no question becomes a decline.
     """
     return question.meaning_of((preset_here(question) or asker)(question))
 
 
 class _Asked(NamedTuple):
-    """A question on a desk, who answers it, and the future that will hold the answer."""
+    """A question on a desk, the function that answers it, and the future for the answer."""
 
     question: Any
     answerer: Callable[[Any], Answer]
     answer: "Future[Answer]"
 
     def settle(self) -> None:
-        """Ask the answerer, in this thread; an error of it is the error of who asks."""
+        """Call the answerer in this thread; an error that it raises goes to the asking thread."""
         if self.answer.cancelled():
             return
-        # Who asks stopped waiting meanwhile
+        # The asking thread may have stopped waiting
         with suppress(InvalidStateError):
             try:
                 self.answer.set_result(self.answerer(self.question))
@@ -276,19 +282,19 @@ class _End(NamedTuple):
 
 
 class Desk:
-    """Where other threads put questions for the thread that waits for their work.
+    """A place where threads put questions for the thread that waits for their work.
 
-    The waiting thread learns of questions, and of what it waits for, through one queue. This takes
-    less time than a future of a loop, which needs more turns of the loop.
+    The waiting thread gets both the questions and the end of the work through one queue. This is
+    faster than a future of an event loop, which needs more turns of the loop.
     """
 
     def __init__(
         self, answerer: Callable[[Any], Answer], meanwhile: Callable[[], object] | None = None
     ) -> None:
-        """Make a desk at which the waiting thread answers.
+        """Create a desk whose questions the waiting thread answers.
 
         Args:
-            answerer: The plain function that answers a question, in the waiting thread.
+            answerer: The function that answers a question in the waiting thread; not async.
             meanwhile: A function that is called regularly during the wait; by default that of
                 `portal.drawing`, if any.
         """
@@ -301,17 +307,17 @@ class Desk:
     def put(
         self, question: Any, answerer: Callable[[Any], Answer] | None = None
     ) -> "Future[Answer]":
-        """Send *question* to the waiting thread, and return the future of the answer.
+        """Send *question* to the waiting thread, and return the future of its answer.
 
         If the wait is over, the answer is a cancel.
 
         Args:
             question: The question.
-            answerer: Answers it in the place of the desk's own answerer.
+            answerer: The function that answers this question in place of the desk's answerer.
         """
         answer: Future[Answer] = Future()
         self._messages.put(_Asked(question, answerer or self._answerer, answer))
-        # Checked last, so that no question is left
+        # Checked last, so that no question is left without an answer
         if self._is_closed:
             self._drop()
         return answer
@@ -321,11 +327,11 @@ class Desk:
         return await asyncio.wrap_future(self.put(question))
 
     def tell(self, news: Any) -> None:
-        """End the wait of the waiting thread with *news*."""
+        """End the wait of the waiting thread; *news* is what the wait returns."""
         self._messages.put(news)
 
     def serve(self) -> Any:
-        """Answer questions until `tell` is called, and return the news."""
+        """Answer questions until `tell` is called, and return the news passed to it."""
         while isinstance(message := wait(self._messages, self._meanwhile), _Asked):
             message.settle()
         return message
@@ -344,7 +350,7 @@ class Desk:
             loop.call_soon_threadsafe(self._begin, call, loop)
             end: _End = self.serve()
         except BaseException:
-            # Even at KeyboardInterrupt: cancel the task
+            # Even on KeyboardInterrupt, cancel the task
             self.cancel(loop)
             raise
         finally:
@@ -362,7 +368,7 @@ class Desk:
             loop.call_soon_threadsafe(self._cancel_task)
 
     def close(self) -> None:
-        """Answer the questions that are left, and all that come later, with a cancel."""
+        """Answer all remaining and later questions with a cancel."""
         self._is_closed = True
         self._drop()
 
@@ -399,16 +405,16 @@ def settle(answer: "Future[T]", value: T) -> bool:
 
 
 class _QuestionWithdrawn(BaseException):
-    """Raised inside `input()`, or wherever the asker is, to stop waiting for the person."""
+    """Raised in `input()`, or wherever the asker waits, to stop waiting for the user."""
 
 
 def withdrawable(ask: Asker, work: Cancellable) -> Asker:
-    """Return an asker that asks through *ask*; if *work* is cancelled, the answer is a cancel at once.
+    """Return an asker that asks through *ask*, and answers with a cancel once *work* is cancelled.
 
-    In the main thread, *ask* may wait in `input()`, which looks for nothing else: an exception ends
-    it. In a terminal this happens only after the next Enter. In any other thread, *ask* itself has
-    to notice the cancel. If *ask* itself cancels *work*, no exception is raised: it would end the
-    cancelling halfway.
+    In the main thread, *ask* may be blocked in `input()`, which only an exception can end. In a
+    terminal, the exception arrives only after the next Enter. In any other thread, *ask* itself has
+    to notice the cancelling. If *ask* itself cancels *work*, no exception is raised, because the
+    exception would end the cancelling halfway.
     """
 
     def answer_of(question: Question) -> Answer:

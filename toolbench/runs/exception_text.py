@@ -17,42 +17,43 @@ from toolbench.runs.kernel import running_shell
 from toolbench.values import sentence
 from toolbench.wording import human_size
 
-# Not a package such as `toolbench_of_mine` beside it
+# With the separator, to exclude a neighbouring package such as `toolbench_of_mine`
 _OURS = str(Path(__file__).parents[1]) + os.sep
-# Through which all output of any code passes
+# The modules through which the output of any code passes
 _OUTPUT = tuple(str(Path(__file__).with_name(f"{name}.py")) for name in ("redirect", "screen"))
-# The beginning of CPython's own sentence
+# The beginning of a message of CPython
 _OTHER_THREAD = "SQLite objects created in a thread"
 _OPEN_IT_THERE = (
     "Each run has its own thread: open the connection inside the tool, or with "
     "check_same_thread=False."
 )
-# Errors of a group in its sentence
+# Errors of a group that its sentence includes
 _MAX_ERRORS = 3
-# The errors that have the response of a server, by their modules
+# The exceptions that have a server's response, by their modules
 _HTTP_ERRORS = {
     "httpx": "HTTPStatusError",
     "httpx2": "HTTPStatusError",
     "requests": "HTTPError",
 }
-# Characters of the body of a response, and the bytes in which they are looked for
+# Characters of the response's body, and the bytes in which they are looked for
 _BODY, _LOOKED_AT = 500, 8_000
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Tell whether *error* means that there was too little memory, even if Rust code raised it."""
-    # pyo3's class of that name is not an Exception, and no module exports it
+    """Tell whether *error* means that memory ran out, even if Rust code raised it."""
+    # pyo3's class of this name is not an Exception, and no module exports it
     return isinstance(error, MemoryError) or type(error).__name__ == "PanicException"
 
 
 def sentence_of(error: BaseException, hide: Callable[[str], str] = str) -> str:
-    """Return *error* as one sentence that helps a model; a group's sentence includes its errors.
+    """Return *error* as one sentence for the model; a group's sentence includes its errors.
 
-    Of an error of httpx or requests for a response, the beginning of the body follows.
+    If httpx or requests raised the error for a response, the beginning of the response's body
+    follows.
 
     Args:
         error: The error.
-        hide: Returns a text without secrets.
+        hide: A function that returns a string with its secrets masked.
     """
     text = hide(_sentence(error))
     if not isinstance(error, BaseExceptionGroup):
@@ -71,15 +72,15 @@ def sentence_of(error: BaseException, hide: Callable[[str], str] = str) -> str:
 
 
 def _body_of(error: BaseException, hide: Callable[[str], str]) -> str:
-    """Return the beginning of the response's body, on a line, for an error of httpx or requests.
+    """Return the beginning of the response's body as a line, for an error of httpx or requests.
 
-    The result is empty if there is no body, or if the tool has not read it: it may be a stream.
+    The line is empty if there is no body, or if the tool has not read it: the body may be a stream.
     """
     kinds = [getattr(sys.modules.get(module), name, None) for module, name in _HTTP_ERRORS.items()]
     if not isinstance(error, tuple(filter(None, kinds))):
         return ""
     response: Any = getattr(error, "response", None)
-    # Both keep here what was read; their public `content` would read the stream
+    # Both packages keep the body here once it is read; their public `content` would read the stream
     body = getattr(response, "_content", None)
     if not isinstance(body, bytes) or not body.strip():
         return ""
@@ -92,7 +93,7 @@ def _body_of(error: BaseException, hide: Callable[[str], str]) -> str:
     if "\0" in text:
         kind = response.headers.get("content-type", "of an unknown type")
         return f"\nThe body of the response is not text: {kind}, {human_size(len(body))}."
-    # Secrets are hidden before the end is cut: a part of one would not be found
+    # Secrets are masked before the end is cut, because a part of a secret would not be recognized
     return f"\nThe body of the response: {shorten(hide(text).strip(), _BODY)}"
 
 
@@ -119,17 +120,17 @@ def _sentence(error: BaseException) -> str:
 
 
 def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
-    """Return *error*, changed so that IPython shows only *line* in place of its traceback."""
+    """Return *error*, changed so that IPython shows only *line* instead of its traceback."""
     error._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
     return error
 
 
 def line_of_interrupt(error: BaseException) -> str | None:
-    """Return the line to show for *error*, if it is an interrupt of work in toolbench; else None.
+    """Return the line to show if *error* interrupted work in toolbench; else None.
 
-    The line tells where in a cell the work was. A traceback through toolbench would not help; that of
-    a plain call of a tool, in which toolbench hides its frames, does. So does that of code whose
-    output only passes through toolbench.
+    The line says where in a cell the work was; a traceback through toolbench would not help. None
+    is returned for a plain call of a tool, in which toolbench hides its frames, and for code whose
+    output only passes through toolbench. Their tracebacks do help.
     """
     if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
         return None
@@ -144,7 +145,7 @@ def line_of_interrupt(error: BaseException) -> str | None:
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return the traceback of *error*; the outer frames that are toolbench's own are left out."""
+    """Return the traceback of *error*, without the outer frames that belong to toolbench."""
     theirs = error.__traceback__
     while theirs is not None and _is_in(_OURS, theirs.tb_frame):
         theirs = theirs.tb_next
@@ -155,7 +156,7 @@ def traceback_of(error: BaseException) -> str:
 def place_of(error: BaseException) -> str:
     """Return the last line of a cell in the traceback of *error*: `In[12], line 7, in add_job`.
 
-    The result is empty if no cell is in it, as for a tool of a package.
+    The result is empty if the traceback has no line of a cell, as for a tool of a package.
     """
     compiler = getattr(running_shell(), "compile", None)
     if compiler is None:

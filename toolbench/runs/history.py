@@ -1,8 +1,8 @@
-"""The history: a record of each run, newest last, in memory and if wanted in a file.
+"""The history: a record of each run, newest last, in memory and optionally in a file.
 
-The file has one line of JSON per run, to which lines are appended: `Journal`. A run is known by its
-session and its number (`RunRecord.key`). Numbers of several sessions may be the same: nothing is
-renumbered, and `find` returns the newest run of a number.
+The file, a `Journal`, has one line of JSON per run; new lines are appended. The session and the
+number of a run identify it (`RunRecord.key`). Runs of several sessions may have the same number.
+They keep it, and `find` returns the newest of them.
 """
 
 import json
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AnyTool = ToolDefinition[Any, Any]
-# Bytes to read, from the end; older records stay in the file
+# Bytes to read from the end of the file; older records stay in the file
 _READ = 50_000_000
 # Records
 MAX_RECORDS = 1_000
 # Bytes of all records together
 ROOM = 50_000_000
-# Seconds: a time so long after 1970 is in the year 5138
+# Seconds since 1970 that no time reaches before the year 5138
 _MOST_SECONDS = 1e11
 _MAX_LINES = 20
 _MOST_GAPS = 5
@@ -60,7 +60,7 @@ _REFUSED: Mapping[Any, Literal["arguments", "call"]] = {"arguments": "arguments"
 
 
 class Journal:
-    """One history file. Several kernels may write to the file; a crash loses only the newest line."""
+    """A history file. Several kernels may write to it; a crash loses at most the newest line."""
 
     def __init__(self, path: Path) -> None:
         """Open the history file at *path*; the file is created if it does not exist.
@@ -78,7 +78,7 @@ class Journal:
             raise ToolbenchError(msg) from error
 
     def read(self, most: int) -> list[RunRecord]:
-        """Return the last records in the file, at most *most*; broken and foreign lines are skipped.
+        """Return the last records in the file, at most *most*; skip broken and unknown lines.
 
         Raises:
             ToolbenchError: If the file cannot be read.
@@ -89,7 +89,7 @@ class Journal:
                 start = max(self.path.stat().st_size - _READ, 0)
                 if start:
                     file.seek(start)
-                    # Half a line
+                    # Skip the rest of a line
                     file.readline()
                 for line in file:
                     record = _record(line)
@@ -101,7 +101,7 @@ class Journal:
         return list(records)
 
     def write(self, record: RunRecord) -> None:
-        """Append *record* to the file; an error, such as a full disk, is only a warning."""
+        """Append *record* to the file; warn if that fails, for example because the disk is full."""
         try:
             self._append(f"{json.dumps(record.to_dict())}\n".encode())
         # SystemError: json of Python 3.12 without enough memory
@@ -111,25 +111,25 @@ class Journal:
             warn(msg, RuntimeWarning, stacklevel=2)
 
     def _append(self, line: bytes) -> None:
-        """Append *line*, on a line of its own although another process may have died in the last one."""
+        """Append *line* as a separate line, even if another process was ended while writing one."""
         with self._lock, open(self.path, "a+b", buffering=0, opener=open_unlinked) as file:
             if file.seek(0, os.SEEK_END):
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":
                     line = b"\n" + line
-            # At once: two kernels' lines must not mix
+            # In one write: lines of two kernels must not mix
             rest = memoryview(line)
             while rest:
                 rest = rest[file.write(rest) or 0 :]
 
 
 def _record(line: bytes) -> RunRecord | None:
-    """Return the record in *line* of a file; None if there is none."""
+    """Return the record in *line* of a file; None if the line has no valid record."""
     try:
         data: dict[str, Any] = json.loads(line)
         state, arguments = str(data["state"]), dict(data["arguments"])
         is_stopped = state in ("denied", "cancelled")
-        # Of version 0.1, whose numbers were different in all sessions of a file
+        # Version 0.1 has no sessions; its numbers differed between all sessions of a file
         session = data.get("session", data["started"])
         observation = recorded_in(data["observation"], is_stopped=is_stopped)
         if "max_result_tokens" in data:
@@ -167,7 +167,7 @@ def _seconds(value: Any) -> float:
     """Return *value* as a number of seconds.
 
     Raises:
-        ValueError: If *value* is no number, or no time has so many: no view could show it.
+        ValueError: If *value* is not a number, or is larger than any time that a view could show.
     """
     seconds = float(value)
     if not abs(seconds) < _MOST_SECONDS:
@@ -178,7 +178,7 @@ def _seconds(value: Any) -> float:
 
 def _wait(data: Mapping[str, Any]) -> Wait:
     ended = data["ended"]
-    # The run was recorded before its question had an answer
+    # A run that was recorded before its question was answered
     if ended is not None:
         ended = _seconds(ended)
     is_consent = bool(data.get("is_consent"))
@@ -186,7 +186,7 @@ def _wait(data: Mapping[str, Any]) -> Wait:
 
 
 def _address_in(data: Mapping[str, Any]) -> ToolAddress | None:
-    """Return the address of the tool in *data*, a record in JSON; None if *data* has none."""
+    """Return the address of the tool in *data*, a record in JSON; None if it has no address."""
     if "server" not in data:
         return None
     return ToolAddress(str(data["server"]), str(data.get("remote_name", data["tool"])))
@@ -196,7 +196,7 @@ def _address_in(data: Mapping[str, Any]) -> ToolAddress | None:
 
 
 class RunHistory(Sequence[RunRecord]):
-    """The sequence of the records of a session. Any thread may add records.
+    """The records of a session, in order; any thread may add records.
 
     Example:
         ```python
@@ -207,7 +207,7 @@ class RunHistory(Sequence[RunRecord]):
     """
 
     def __init__(self, size: int = MAX_RECORDS, room: int = ROOM) -> None:
-        """Keep the last *size* records; keep fewer if the records need more than *room* bytes."""
+        """Keep the last *size* records, or fewer if they need more than *room* bytes."""
         self._max_records, self._room = size, room
         self._records: deque[RunRecord] = deque()
         self._size = 0
@@ -227,25 +227,25 @@ class RunHistory(Sequence[RunRecord]):
         self._tell(record)
 
     def begun(self, run: Run) -> None:
-        """Know that *run* goes on, until it has `ended`."""
+        """Add *run* to the runs in progress, until `ended` is called for it."""
         with self._lock:
             self._running.add(run)
 
     def ended(self, run: Run) -> None:
-        """Know that *run* does not go on any more; it is recorded by now."""
+        """Remove *run* from the runs in progress; its record has been added."""
         with self._lock:
             self._running.discard(run)
 
     def spans(self, conversation: Any = None) -> list[Span]:
-        """Return the spans of the runs and their questions, also of runs that go on.
+        """Return the spans of the runs and of their questions, including runs in progress.
 
         Args:
-            conversation: The conversation whose calls they are; None: all runs.
+            conversation: The conversation whose runs to return; None for all runs.
         """
         with self._lock:
             records, running = self[:], list(self._running)
         recorded = {record.key for record in records}
-        # For a moment a run is in both
+        # For a moment a run is both recorded and in progress
         running = [run for run in running if (SESSION, run.id) not in recorded]
         if conversation is not None:
             records = [each for each in records if each.conversation is conversation]
@@ -263,7 +263,7 @@ class RunHistory(Sequence[RunRecord]):
         return Timeline(source=self.spans)
 
     def observe(self, tool: AnyTool | None, react: Callable[[], object]) -> Callable[[], None]:
-        """Call *react* after a change of the runs of *tool*, in the thread of the change.
+        """Call *react* after each change of the runs of *tool*, in the thread of the change.
 
         If *tool* is None, the runs of all tools count.
 
@@ -326,7 +326,7 @@ class RunHistory(Sequence[RunRecord]):
                 self._append(record)
             if self._journal is None or self._journal.path != journal.path:
                 for record in present:
-                    # Not of another file
+                    # Not records from another file
                     if record.key not in in_file and record.session == SESSION:
                         journal.write(record)
             self._journal = journal
@@ -345,7 +345,7 @@ class RunHistory(Sequence[RunRecord]):
 
         Args:
             number: The number of the run.
-            session: The id of its session; None: any.
+            session: The id of the run's session; None for any session.
         """
         for record in reversed(list(self)):
             if record.id == number and session in (None, record.session):
@@ -355,7 +355,7 @@ class RunHistory(Sequence[RunRecord]):
     def of(self, tool: AnyTool) -> list[RunRecord]:
         """Return the records of the runs of *tool*, newest last.
 
-        A tool is known by its server and its name there: other servers may use the same name.
+        The server and the name on that server identify a tool: other servers may use the same name.
         """
         return [record for record in self if record.is_of(tool)]
 
@@ -368,13 +368,14 @@ class RunHistory(Sequence[RunRecord]):
     ) -> Path:
         """Write all records to a file as OpenTelemetry spans, in OTLP's JSON; return its path.
 
-        Nothing has to be installed or configured. A receiver takes the file as it is: `curl -d @runs.json
-        -H 'content-type: application/json' http://localhost:4318/v1/traces`.
+        Nothing has to be installed or configured. A receiver accepts the file as it is: `curl -d
+        @runs.json -H 'content-type: application/json' http://localhost:4318/v1/traces`.
 
         Args:
             path: The file.
-            content: Also write arguments, results and questions, with a mark in place of each known secret.
-            overwrite: Replace a file that has other content.
+            content: Whether to write arguments, results and questions too, with each known secret
+                masked.
+            overwrite: Whether to replace a file that has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -386,9 +387,9 @@ class RunHistory(Sequence[RunRecord]):
         )
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, and more.
+        """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, etc.
 
-        `seconds` are those of work; those in which the run waited for the user are in `waited`.
+        `seconds` are the seconds of work; `waited` are those in which the run waited for the user.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -403,7 +404,7 @@ class RunHistory(Sequence[RunRecord]):
 
     @property
     def df(self) -> "pd.DataFrame":
-        """The DataFrame of `to_dataframe`, under the name that an observation has for its own.
+        """The DataFrame of `to_dataframe`; observations have a `df` too.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -434,7 +435,7 @@ class RunHistory(Sequence[RunRecord]):
         return ListedRuns(self)._repr_mimebundle_()
 
     def remarks_on(self, records: Sequence[RunRecord]) -> list[str]:
-        """Return sentences for below a list of *records*, the last ones: what is not in it, and why."""
+        """Return sentences to show below a list of the last *records*: what is missing, and why."""
         if not records:
             return []
         remarks = list[str]()
@@ -459,21 +460,21 @@ class RunHistory(Sequence[RunRecord]):
 
 
 class ListedRuns(list[RunRecord]):
-    """The last runs of a history, or those that match a filter: a table, newest first.
+    """The last runs of a history, or those that match a filter, shown as a table, newest first.
 
-    As a list it is oldest first, like the history itself. In a page with a kernel it is a
-    `HistoryPanel`, in which a run can be opened, run again and compared.
+    As a list, it has the oldest run first, like the history itself. In a page with a kernel, it is
+    a `HistoryPanel`, in which runs can be opened, run again and compared.
 
     Attributes:
-        words: The filter that each of the runs matches.
-        notes: Sentences for below the table: what is not in it, and why.
+        words: The filter that all the runs match.
+        notes: Sentences to show below the table: what is missing, and why.
     """
 
     def __init__(self, runs: RunHistory, count: int = _MAX_LINES, words: str = "") -> None:
-        """List the last *count* of *runs* that match *words*, a filter (see `toolbench.display.filter`).
+        """List the last *count* of *runs* that match the filter *words*; see `display.filter`.
 
         Raises:
-            FilterError: If *words* have a key that runs do not have.
+            FilterError: If *words* contain a key that runs do not have.
         """
         self.words = words
         self._rows = list(islice(rows_of(runs[:], Filter(words, RUN_KEYS).matches), count))

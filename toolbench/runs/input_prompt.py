@@ -1,4 +1,4 @@
-"""Ask the questions of a run through `input()`, if the run was started in a cell."""
+"""Ask the questions of a run by `input()`, if the run was started in a cell."""
 
 import json
 import signal
@@ -24,10 +24,12 @@ from toolbench.wording import listed, point_advice
 
 _TRIES = 3
 TOO_SOON = 0.7
-"""Seconds in which nobody has read a question. A page gives its field the focus at once, so it gets what
-somebody types elsewhere: the end of a line, `y`, would be a yes."""
+"""Seconds within which nobody can have read a question.
+
+A page focuses the field immediately, so it may get what the user is typing elsewhere: `y` at the
+end of a line would count as approval."""
 _AGAIN = "You typed that before the question was shown. Type it again."
-# Choices to list
+# Maximum choices to list
 _MOST = 20
 _BOOLEANS = {"y": True, "yes": True, "n": False, "no": False}
 _YES_OR_NO = "yes or no"
@@ -38,11 +40,11 @@ _MISSING = [Problem((), "is required")]
 
 
 def ask_in_cell(question: Question) -> Answer:
-    """Ask the person *question* by `input()`, field by field; decline if no input is possible.
+    """Ask the user *question* by `input()`, field by field; decline if no input is possible.
 
     Each field is asked again, at most twice, until its value fits. `/decline` and `/cancel` end the
-    question. Some front ends (nbconvert, nbval, papermill) have no input. In any other thread than
-    the main one, `input()` would wait for ever.
+    question. Some front ends (nbconvert, nbval, papermill) have no input. In threads other than the
+    main thread, `input()` would wait forever.
 
     If a cell that awaits is interrupted, the answer is a cancel.
 
@@ -51,11 +53,11 @@ def ask_in_cell(question: Question) -> Answer:
     """
     if current_thread() is not main_thread():
         return decline(question)
-    # Else a line of the data that a script reads would be sent as the secret
+    # Otherwise a line of the data that a script reads would be sent as the secret
     if not question.is_recorded and not _is_somebody_there():
         return decline(question)
     handle = signal.getsignal(signal.SIGINT)
-    # Interrupts are ignored here
+    # If interrupts are ignored here
     if not callable(handle):
         handle = signal.default_int_handler
     elif handle is not signal.default_int_handler:
@@ -64,15 +66,15 @@ def ask_in_cell(question: Question) -> Answer:
         return _answer_to(question)
     except (EOFError, OSError, RuntimeError) as error:
         if isinstance(error, EOFError) and not has_kernel() and _is_somebody_there():
-            # Ctrl+D at a terminal is somebody's no: what nobody could be asked about may run
+            # Ctrl+D at a terminal is a refusal. If nobody could be asked, the call might run instead
             return Answer("decline")
-        # "no stdin" raises one of these
+        # If the front end has no stdin, one of these is raised
         return decline(question)
     except KeyboardInterrupt as error:
         if handle is signal.default_int_handler:
-            # its traceback would show only how we ask
+            # Its traceback would show only how we ask
             raise without_traceback(error, _interruption(question)) from None
-        # Cancels the cell; an error would end the loop
+        # The handler cancels the cell; an error would end the loop
         handle(signal.SIGINT, None)
         return Answer("cancel")
     finally:
@@ -99,7 +101,7 @@ def _answer_to(question: Question) -> Answer:
             return _consent(question, intro, question.consent)
         return _agreement(f"{intro} [y/N] ", {"answer": True})
     whole = read(question.schema)
-    # There is nothing to type, but a person has to agree
+    # There is nothing to type, but the user has to agree
     if not whole.properties:
         return _agreement(f"{intro} [y/N] ", {})
     lines = [intro, _HINT]
@@ -115,13 +117,13 @@ def _answer_to(question: Question) -> Answer:
         problems = question.problems(content)
         if not problems:
             return Answer("accept", content)
-        # The fields do not fit together
+        # The values of the fields do not fit together
         lines = [question.message, *problems, _HINT]
     return Answer("decline")
 
 
 def _consent(question: Question, intro: str, consent: ConsentLabels) -> Answer:
-    """Ask whether a call may run; `all` shows a call that *intro* shows only in part, page by page."""
+    """Ask whether a call may run; if *intro* shows only parts of it, `all` shows its pages."""
     last = f"{consent.act}? [y/N] "
     if consent.can_be_remembered:
         last = f"Your approval holds for the session.\n{last}"
@@ -141,12 +143,12 @@ def _consent(question: Question, intro: str, consent: ConsentLabels) -> Answer:
 
 
 def _agreement(prompt: str, content: Mapping[str, Any]) -> Answer:
-    """Ask for yes or no; a yes accepts with *content*."""
+    """Ask for yes or no; yes accepts with *content*."""
     return _agreed(_typed(prompt), content)
 
 
 def _typed(prompt: str) -> str:
-    """Return what the person types; a yes that comes too soon has to be typed again."""
+    """Return what the user types; a yes that comes too soon has to be typed again."""
     begin = monotonic()
     text = input(visible(prompt)).strip().lower()
     if _BOOLEANS.get(text, False) and has_kernel() and monotonic() - begin < TOO_SOON:
@@ -155,17 +157,17 @@ def _typed(prompt: str) -> str:
 
 
 def _agreed(text: str, content: Mapping[str, Any]) -> Answer:
-    """Return the answer that a person typed as *text*; only a yes accepts, with *content*."""
+    """Return the answer that the user typed as *text*; only a yes accepts, with *content*."""
     if _BOOLEANS.get(text, False):
         return Answer("accept", content)
     return Answer(_WAYS_OUT.get(text, "decline"))
 
 
 def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) -> Any:
-    """Ask for *field* below *lines* until the value fits.
+    """Ask for *field*, below *lines*, until the value fits.
 
-    Return the value, `_EMPTY` if the person leaves an optional field empty, or an `Answer` if the
-    person ends the question or has no try left.
+    Return the value, `_EMPTY` if the user leaves an optional field empty, or an `Answer` if the
+    user ends the question or has no try left.
     """
     label = field.title or name
     is_hidden = is_secret(name, field)
@@ -174,7 +176,7 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
         ask = getpass
     about = _about(label, field, is_hidden=is_hidden, optional=optional)
     for left in reversed(range(_TRIES)):
-        # a terminal would execute control codes of a server
+        # A terminal would execute control codes that a server sends
         text = ask(visible("\n".join([*lines, about])))
         if (reply := text.strip().lower()) in _WAYS_OUT:
             return Answer(_WAYS_OUT[reply])
@@ -210,7 +212,7 @@ def _reason(label: str, field: Node, text: str, problem: Problem) -> str:
 
 
 def _about(label: str, field: Node, *, is_hidden: bool, optional: bool) -> str:
-    """Return the prompt of *field*: its description, and a line with its type, limits and choices."""
+    """Return the prompt of *field*: its description, then a line with its type and limits."""
     details = [_kind(field)]
     # A default may be a secret too
     if not is_hidden:
@@ -240,7 +242,7 @@ def _kind(field: Node) -> str:
 
 
 def _choice_names(field: Node) -> dict[str, str]:
-    """Return the names of the choices of *field*, by their values as text."""
+    """Return the names of the choices of *field*, by the choices' values as strings."""
     return {
         word(value): name
         for node in field.alternatives
@@ -263,7 +265,7 @@ def _value(text: str, field: Node) -> Any:
 
 
 def can_ask_in_cell() -> bool:
-    """Tell whether the running cell can ask for input; under nbconvert and nbval it cannot."""
+    """Tell whether the running cell can ask for input; under nbconvert and nbval, it cannot."""
     kernel = getattr(running_shell(), "kernel", None)
     # As input() itself checks
     return bool(getattr(kernel, "_allow_stdin", True))
@@ -273,7 +275,8 @@ def require_yes(question: Question, *, refused: str, unasked: str) -> None:
     """Ask the user *question*, and return if the answer is yes.
 
     Raises:
-        ConsentError: *refused* if the user says no, *unasked* if no person can be asked or answers.
+        ConsentError: With the message *refused* if the user says no, or *unasked* if no user can be
+            asked or answers.
     """
     if _is_somebody_there():
         answer = question.meaning_of(ask_in_cell(question))
@@ -285,7 +288,7 @@ def require_yes(question: Question, *, refused: str, unasked: str) -> None:
 
 
 def _is_somebody_there() -> bool:
-    """Tell whether a person may answer: a pipe or a file in the place of a terminal is none."""
+    """Tell whether a user may answer; nobody can if stdin is a pipe or a file."""
     if current_thread() is not main_thread():
         return False
     if has_kernel():

@@ -1,4 +1,4 @@
-"""Runs as OpenTelemetry spans: the attributes of a live span, and a file that any receiver of OTLP reads.
+"""Runs as OpenTelemetry spans: attributes of live spans, and a file for any OTLP receiver.
 
 Source: GenAI semantic conventions v0.1.0, `execute_tool`; OTLP 1.5, JSON encoding.
 """
@@ -14,18 +14,18 @@ from toolbench.tracing import SCOPE
 from toolbench.values import whole_characters
 
 _INTERNAL, _ERROR = 1, 2
-# Digits: of a trace, and of a span
+# Hexadecimal digits of the ids of a trace and of a span
 _TRACE, _SPAN = 32, 16
 _BILLION = 1_000_000_000
 
 
 def begun_attributes(tool: str) -> dict[str, Any]:
-    """Return the attributes of a run of *tool* that has begun: samplers choose by them."""
+    """Return the attributes that a run of *tool* has at its start, which samplers can use."""
     return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
 
 
 def attributes_of(record: RunRecord, *, content: bool) -> dict[str, Any]:
-    """Return the attributes of the run of *record*; with *content*, also its arguments and its result."""
+    """Return the attributes of a recorded run; *content* adds its arguments and its result."""
     attributes = begun_attributes(record.tool) | {
         "gen_ai.tool.type": "function",
         "toolbench.run.id": record.id,
@@ -41,13 +41,13 @@ def attributes_of(record: RunRecord, *, content: bool) -> dict[str, Any]:
         arguments = json.dumps(dict(record.arguments), ensure_ascii=False, default=str)
         attributes["gen_ai.tool.call.arguments"] = arguments
         attributes["gen_ai.tool.call.result"] = record.observation.text
-    # Half a character of a server's would cost the attribute, or the whole file
+    # Half a character from a server would invalidate the attribute, or the whole file
     whole: dict[str, Any] = whole_characters(attributes)
     return whole
 
 
 def error_of(record: RunRecord) -> tuple[str, str]:
-    """Return the class of the error of a run and a sentence without content; empty if it succeeded."""
+    """Return a run's error class and a sentence without content; both are empty on success."""
     if record.state == "ok":
         return "", ""
     if record.refused:
@@ -58,9 +58,10 @@ def error_of(record: RunRecord) -> tuple[str, str]:
 
 
 def otlp_of(records: Iterable[RunRecord], *, content: bool) -> dict[str, Any]:
-    """Return *records* as an `ExportTraceServiceRequest` in JSON: a span a run, an event a question.
+    """Return *records* as an `ExportTraceServiceRequest` in JSON.
 
-    The ids are made from session and number of a run, so that a receiver that gets it twice knows it.
+    Each run is a span, and each question an event. The ids are derived from the session and the
+    number of a run, so that a receiver recognizes a run that it gets twice.
     """
     spans = [_span(record, content=content) for record in records]
     scope = {"scope": {"name": SCOPE, "version": __version__}, "spans": spans}

@@ -1,7 +1,7 @@
-"""The output of code: where it goes, what is kept of it, and how secrets are hidden in it.
+"""The output of code: where it goes, what is kept of it, and how secrets in it are masked.
 
-A sink is an object that gets the output of the calling code in place of the screen. An `Output` keeps
-the start and the end of what it gets; that of a run, a `RunOutput`, hides the secrets of the run.
+A sink is an object that gets the output of the calling code instead of the screen. An `Output`
+keeps the start and the end of what it gets. A `RunOutput` also masks the secrets of its run.
 """
 
 import sys
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LIMIT = 200_000
 # Characters of markup kept of displayed objects
 RICH_LIMIT = 5_000_000
-# Characters that are searched for secrets together, at most
+# Maximum characters that are searched for secrets at once
 _TOGETHER = 10_000
 
 
@@ -36,25 +36,25 @@ class Chunk(NamedTuple):
     html: Html = Html("")
     """The HTML of a displayed object; empty if there is only text."""
     name: str | None = None
-    """The display id; a later chunk with the same id can replace this one."""
+    """The display id; a later chunk with the same id can replace this chunk."""
 
 
 class Output:
-    """The output of a run, in order; if it is too long, only its start and its end are kept."""
+    """The output of a piece of work, in order; if it is long, only its start and end are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """Make an empty output that keeps about *limit* characters.
+        """Create an empty output that keeps about *limit* characters.
 
-        It may keep up to 50 % more, because no piece is cut.
+        It may keep up to 50 % more, because single pieces are not cut.
         """
         self._half = limit // 2
         self._head, self._tail = _End(), _End()
-        # If true, the head is complete
+        # Whether the head is full, so that new output goes to the tail
         self._is_flood = False
         self.omitted = 0
         self._coming: deque[Chunk] = deque()
         self._taking_in = False
-        # reentrant: an object deleted while it is held may print too
+        # Reentrant, because an object that is deleted while the lock is held may print too
         self._lock = RLock()
 
     def write(self, stream: str, text: str) -> None:
@@ -66,14 +66,14 @@ class Output:
 
         Args:
             data: The bundle.
-            name: The display id. An earlier bundle with this id is replaced; the new bundle is
-                shown in its place if there is room, or else at the end.
+            name: The display id. The new bundle replaces an earlier bundle with this id: in the
+                same place if there is room, else at the end.
         """
         text, html = bundle_text(data), bundle_html(data)
         self._take_in(Chunk("display", f"{text}\n", html, name))
 
     def chunks(self) -> list[Chunk]:
-        """Return the kept chunks, with a note in place of the omitted middle."""
+        """Return the kept chunks, with a note that replaces the omitted middle."""
         with self._lock:
             gap = f"\n… {self.omitted:,} characters left out …\n"
             middle = [Chunk("log", gap)] if self.omitted else []
@@ -81,11 +81,11 @@ class Output:
 
     @property
     def text(self) -> str:
-        """The output that was kept, as one text, with a note in place of the omitted middle."""
+        """The output that was kept, as one string, with a note that replaces the omitted middle."""
         return "".join(chunk.text for chunk in self.chunks())
 
     def _take_in(self, chunk: Chunk) -> None:
-        """Add *chunk*; wait while another thread adds a chunk."""
+        """Add *chunk*, after the chunks that other threads are adding."""
         self._coming.append(chunk)
         with self._lock:
             if self._taking_in:
@@ -108,9 +108,9 @@ class Output:
             self._to_tail(self._affordable(chunk))
 
     def _replaced(self, chunk: Chunk) -> bool:
-        """Remove the earlier chunk that has the name of *chunk*; if there is room, put *chunk* there.
+        """Remove the earlier chunk with *chunk*'s name, and put *chunk* there if there is room.
 
-        Return True if *chunk* is now in the place of the earlier chunk.
+        Return whether *chunk* is now in the place of the earlier chunk.
         """
         for end in (self._head, self._tail):
             index = end.index(chunk.name)
@@ -148,7 +148,7 @@ class Output:
 class _End:
     """One end of an output: its first chunks, or its last chunks.
 
-    `size` is the number of characters of their text, `markup` of their HTML.
+    `size` is the number of characters of the chunks' text; `markup` is that of their HTML.
     """
 
     def __init__(self) -> None:
@@ -179,30 +179,30 @@ class _End:
 
 
 class RunOutput(Output):
-    """The output of one run, without the secrets of the run; most runs of a cell print there instead.
+    """The output of one run, with the run's secrets masked, unless a cell shows it directly.
 
-    Each stream, such as `stdout`, is searched separately. What the run prints elsewhere goes through
-    `filtered` and `bundle`.
+    Each stream, such as `stdout`, is searched separately. Output that the run prints elsewhere goes
+    through `filtered` and `bundle`.
     """
 
     def __init__(self, run: "Run") -> None:
-        """Make the empty output of *run*, which hides also secrets that the run learns later."""
+        """Create the empty output of *run*; it also masks secrets that the run learns later."""
         super().__init__()
         self.run = run
         self._streams: dict[str, Stream] = {}
-        # Pieces of one stream, not searched yet: `print` writes four of them for `print("n =", 3)`
+        # Pieces of one stream that were not searched yet: `print("n =", 3)` writes four pieces
         self._pieces: list[str] = []
         self._pieces_stream, self._pieces_size = "", 0
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
-        """In a forked process, leave what is held back to the process that holds it."""
+        """In a forked process, drop the text that is held back: the parent process will show it."""
         self._streams = {}
         self._pieces = []
         self._lock = RLock()
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text*, which was written to *stream*; secrets are hidden."""
+        """Add *text*, which was written to *stream*, with its secrets masked."""
         with self._lock:
             if stream != self._pieces_stream or self._pieces_size > _TOGETHER:
                 self._search_pieces()
@@ -214,19 +214,19 @@ class RunOutput(Output):
         self.run.changed()
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add a mime bundle that was displayed; secrets are hidden. See `Output.display`."""
+        """Add a mime bundle that was displayed, with its secrets masked. See `Output.display`."""
         super().display(self.bundle(data), name)
         self.run.changed()
 
     def chunks(self) -> list[Chunk]:
-        """Return the kept chunks, with a note in place of the omitted middle."""
+        """Return the kept chunks, with a note that replaces the omitted middle."""
         with self._lock:
             self._search_pieces()
             return super().chunks()
 
     def _search_pieces(self) -> None:
-        """Add the pieces that were written last, without secrets."""
-        # An object that is deleted meanwhile may print to another stream
+        """Add the pieces that were written last, with their secrets masked."""
+        # An object that is deleted during the search may print to another stream
         stream, pieces = self._pieces_stream, self._pieces
         self._pieces, self._pieces_size = [], 0
         if not pieces:
@@ -234,19 +234,19 @@ class RunOutput(Output):
         try:
             text = self.filtered(stream, "".join(pieces))
         except BaseException:
-            # An interrupt: what was printed before it is searched again, by the next who asks
+            # After an interrupt, the next caller searches the same pieces again
             self._pieces = [*pieces, *self._pieces]
             raise
         super()._take_in(Chunk(stream, text))
 
     def _take_in(self, chunk: Chunk) -> None:
-        """Add *chunk* after what was written before it."""
+        """Add *chunk*, after the text that was written before it."""
         with self._lock:
             self._search_pieces()
             super()._take_in(chunk)
 
     def filtered(self, stream: str, text: str) -> str:
-        """Add *text* to *stream*; return the text that can be shown now, with secrets hidden."""
+        """Add *text* to *stream*; return the text that can be shown now, with secrets masked."""
         redactor = self.run.secrets.redactor
         if not redactor:
             return text
@@ -262,16 +262,16 @@ class RunOutput(Output):
             return safe_text
 
     def bundle(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the mime bundle *data* with secrets hidden."""
+        """Return the mime bundle *data* with its secrets masked."""
         redactor = self.run.secrets.redactor
         if not redactor:
             return data
         return redactor.bundle(data)
 
     def flush(self) -> None:
-        """Show the text that is held back, because it may be the start of a secret: the run has ended.
+        """Show the text that was held back as a possible start of a secret: the run has ended.
 
-        Most runs of a cell print to the cell, and so does this text then.
+        If the run's other output went to a cell, this text goes there too.
         """
         with self._lock:
             self._search_pieces()
@@ -295,11 +295,11 @@ class Sink(Protocol):
         """Add *text*, which was printed to *stream*: `stdout` or `stderr`."""
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add *data*, a mime bundle that was displayed with the display id *name*."""
+        """Add *data*, a mime bundle that was displayed under the display id *name*."""
 
 
 class Redirection:
-    """A piece of work and its sink. The threads that the work starts have the same sink."""
+    """A piece of work and its sink, which the threads that the work starts share."""
 
     def __init__(
         self,
@@ -307,11 +307,11 @@ class Redirection:
         outer: "Redirection | None",
         run: CurrentRun | None = None,
     ) -> None:
-        """Send the output of the work to *sink*; after `end`, to the sink of *outer* again.
+        """Send the output of the work to *sink* until `end` is called, then to the sink of *outer*.
 
         Args:
             sink: The object that gets the output.
-            outer: The redirection around this redirection, if any.
+            outer: The redirection around this one, if any.
             run: The run whose output is redirected, if any.
         """
         self.sink: Sink | None = sink
@@ -324,11 +324,11 @@ class Redirection:
 
 
 redirection_of_code: Inherited[Redirection] = Inherited("toolbench_sink")
-"""The innermost redirection of the calling code, even if it has ended."""
+"""The innermost redirection of the calling code, even if that redirection has ended."""
 
 
 def sink_here() -> Sink | None:
-    """Return the sink that gets the output of the calling code; None if there is none."""
+    """Return the sink that gets the output of the calling code, if any."""
     redirection = redirection_here()
     if redirection is None:
         return None
@@ -336,7 +336,7 @@ def sink_here() -> Sink | None:
 
 
 def redirection_here() -> Redirection | None:
-    """Return the innermost redirection of the calling code that has not ended; None if there is none."""
+    """Return the innermost redirection of the calling code that has not ended, if any."""
     redirection = redirection_of_code.get()
     while redirection is not None and redirection.sink is None:
         redirection = redirection.outer

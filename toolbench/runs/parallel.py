@@ -31,11 +31,11 @@ from toolbench.values import sentence
 Call = tuple[ToolDefinition[Any, Any] | Tool | str, Mapping[str, Any] | Action]
 """A tool (or its registered name, or its spec) and its arguments."""
 
-# The cell, which calls `run_tools`, which calls `_run`
+# Frames up to the cell: it calls `run_tools`, which calls `_run`
 _CALLER = 3
-# Seconds that a call waits for the main thread, which may wait for a person
+# Seconds that a call waits for the main thread, which may itself be waiting for the user
 _LONGEST_TURN = 0.5
-# Seconds in which no call has started a process and waited for it
+# Seconds within which no call can have started a process and waited for it
 _SWIFT = 0.001
 
 
@@ -54,7 +54,7 @@ def run_tools(
 
     Args:
         calls: Pairs of a tool and its arguments.
-        max_parallel: The most calls to run at once.
+        max_parallel: The maximum number of calls to run at once.
         executor: A `concurrent.futures.Executor` that does the work in other processes or on a
             cluster: a process pool, or the executor of `dask` or `ipyparallel`. Tools, arguments
             and results are sent to the other process and back; locks and records stay in this
@@ -65,7 +65,7 @@ def run_tools(
         ValueError: If *max_parallel* is less than 1.
         ToolNotFoundError: If no tool is registered under one of the names.
         NotImplementedError: If a tool has no executor.
-        TypeError: If *calls* has something else in place of a tool, or arguments that are neither a
+        TypeError: If *calls* has something other than a tool, or arguments that are neither a
             mapping nor an action.
 
     Examples:
@@ -95,11 +95,13 @@ def perform_together(
 
     Args:
         runs: The runs, of tools that have executors.
-        max_parallel: The most runs at once.
-        executor: Does the work in other processes or on a cluster, as in `run_tools`.
-        work_in: Returns a context manager, such as that of `redirect_to`, in which the run is performed.
+        max_parallel: The maximum number of runs at once.
+        executor: An executor that does the work in other processes or on a cluster; see
+            `run_tools`.
+        work_in: A function that returns a context manager, such as that of `redirect_to`, in which
+            the run is performed.
         is_left: A function that is called regularly. If it returns True, `perform_together` returns
-            at once: the started runs continue, and the other runs never start.
+            immediately: the started runs continue, and the others never start.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -120,7 +122,7 @@ def perform_together(
     try:
         _perform_all(waiting, running, desk, max_parallel)
     except BaseException:
-        # Mostly KeyboardInterrupt: no run may continue
+        # Usually KeyboardInterrupt: no run may continue
         for job in running:
             stop(job.run, INTERRUPTED)
         raise
@@ -129,9 +131,9 @@ def perform_together(
 
 
 def _perform_all(waiting: list["_Job"], running: list["_Job"], desk: Desk, most: int) -> None:
-    """Perform the jobs of *waiting*, *most* at once; return when all have ended, or are left.
+    """Perform the jobs in *waiting*, at most *most* at once, until all have ended or are left.
 
-    The jobs that run are in *running*.
+    Jobs that are being performed are moved to *running*.
     """
     while waiting or running:
         for job in _startable(waiting, running, most):
@@ -153,7 +155,7 @@ def _run(tool: ToolDefinition[Any, Any] | Tool | str, call: Mapping[str, Any] | 
 
 
 class _Job:
-    """One of the calls: its run, the resources it uses, and how it is started."""
+    """One of the calls: its run, its resources, and how it is started."""
 
     def __init__(
         self,
@@ -164,12 +166,12 @@ class _Job:
     ) -> None:
         self.run = run
         self._in = work_in or nullcontext
-        # Else this thread asks by itself
+        # Without threads, this thread asks
         if have_threads():
             dialogue = run.dialogue
             dialogue.asker = partial(_ask, desk, dialogue.asker, run)
         self._desk = desk
-        # Python tells no other thread of an interrupt
+        # Python tells only the main thread of an interrupt
         self._can_be_interrupted = have_threads() and current_thread() is main_thread()
         self.keys = _keys(self.run)
         self._work = execute
@@ -189,15 +191,15 @@ class _Job:
             return self._work(run)
         finally:
             run.end_work()
-            # An interrupt may have ended its wait for the user just now
+            # An interrupt may just have ended the call's wait for the user
             if self._can_be_interrupted and run.seconds + run.dialogue.seconds > _SWIFT:
                 self._let_interrupt_come_first()
 
     def _let_interrupt_come_first(self) -> None:
-        """Wait until the main thread has seen an interrupt, if there was one.
+        """Wait until the main thread has noticed an interrupt, if there was one.
 
-        Ctrl-C and Kernel > Interrupt also reach the processes that a call has started, and those of
-        an executor: what comes of a killed process must not count as the result of the call.
+        Ctrl-C and Kernel > Interrupt also reach the processes of an executor and those that a call
+        has started. The result of a killed process must not count as the result of the call.
         """
         turn = self._desk.put(None, lambda _: Answer("accept"))
         forget = self.run.on_cancel(partial(settle, turn, Answer("cancel")))
@@ -207,13 +209,13 @@ class _Job:
 
 
 def _elsewhere(executor: Executor, run: Run) -> Observation:
-    """Let *executor* do the work of *run*, and wait for the observation."""
+    """Let *executor* do the work of *run*, and wait for its observation."""
     future: Future[Observation]
-    # A thread can use the run itself
+    # A thread can use the run directly
     if isinstance(executor, ThreadPoolExecutor):
         future = executor.submit(copy_context().run, execute, run)
     else:
-        # Workers log the arguments of a call that fails
+        # As secret strings, because workers log the arguments of a call that fails
         secrets = {key: SecretStr(value) for key, value in values_of(run.tool.secrets).items()}
         future = executor.submit(_executed, run.tool, run.action, secrets)
     run.on_cancel(future.cancel)
@@ -233,7 +235,7 @@ def _elsewhere(executor: Executor, run: Run) -> Observation:
 def _executed(
     tool: ToolDefinition[Any, Any], action: Any, secrets: Mapping[str, SecretStr]
 ) -> Observation:
-    """Execute *tool* in a worker, with *secrets* that only this session may have."""
+    """Execute *tool* in a worker process, with *secrets* that only this session may have."""
     with given({key: value.get_secret_value() for key, value in secrets.items()}):
         observation: Observation = tool.execute(action)
         return observation
@@ -242,14 +244,14 @@ def _executed(
 def _unpicklable(executor: Executor, run: Run) -> str | None:
     """Return the reason why *run* cannot be sent to a process of *executor*; None if it can.
 
-    The error that *executor* raises does not help: its type and message differ between Python
-    versions.
+    The error that *executor* raises does not help, because its type and message depend on the
+    Python version.
     """
     from concurrent.futures import (  # noqa: PLC0415 - brings multiprocessing
         ProcessPoolExecutor,
     )
 
-    # Others pickle in other ways
+    # Other executors pickle in other ways
     if not isinstance(executor, ProcessPoolExecutor):
         return None
     try:
@@ -289,7 +291,7 @@ def _keys(run: Run) -> frozenset[Any]:
 
 
 def _ask(desk: Desk, asker: Asker, run: Run, question: Question) -> Answer:
-    """Let the thread that waits at *desk* ask *asker*; a cancel as soon as *run* is stopped."""
+    """Let the thread that serves *desk* call *asker*; return a cancel when *run* is stopped."""
     answer = desk.put(question, withdrawable(asker, run))
     forget = run.on_cancel(partial(settle, answer, Answer("cancel")))
     try:

@@ -1,7 +1,7 @@
-"""The progress of a run as its executor reports it, and the line of a cell that shows it.
+"""The progress that an executor reports, and the line of a cell that shows it.
 
-`ProgressView` shows the progress of one run on the line that all runs of a cell share;
-`connecting_stages` shows there what connecting a server is doing.
+`ProgressView` shows the progress of one run on the line that all runs of a cell share.
+`connecting_stages` shows on that line what a connecting server is doing.
 """
 
 import sys
@@ -29,7 +29,7 @@ _EXACT = 1e15
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run: *value* of *total*, in any unit, and a *message* on the present work."""
+    """The progress of a run: *value* of *total*, in any unit, and a *message* on the step."""
 
     value: float = 0.0
     total: float | None = None
@@ -37,14 +37,14 @@ class Progress:
 
     @property
     def share(self) -> float | None:
-        """The part of the work that is done, between 0 and 1; None if this is unknown."""
+        """The fraction of the work that is done, between 0 and 1; None if it is unknown."""
         if not self.total or not isfinite(self.total) or not isfinite(self.value):
             return None
         return min(max(self.value / self.total, 0.0), 1.0)
 
     @property
     def counted(self) -> str:
-        """The numbers as a person reads them: `3 of 10`, or `3`, or an empty string."""
+        """The numbers as the user sees them: `3 of 10`, or `3`, or an empty string."""
         if self.total:
             return f"{_read(self.value)} of {_read(self.total)}"
         if self.value:
@@ -63,9 +63,9 @@ def _read(number: float) -> str:
     return f"{number:.4g}"
 
 
-# Seconds from the first report of progress until the line appears
+# Seconds after the first report of progress until the line appears
 SOON = 1.0
-# Seconds from one drawing to the next
+# Seconds between drawings
 EVERY = 0.25
 # Characters
 _WIDTH = 200
@@ -74,14 +74,14 @@ T = TypeVar("T")
 
 
 class ProgressView:
-    """The progress of one run, as its executor reports it; the cell that waits for the run shows it.
+    """The progress of one run, which the cell that waits for the run shows.
 
-    Front ends lose or misplace output that other threads display. So any thread may set `state`, and
-    the main thread, which waits for the run, draws.
+    Front ends lose or misplace output that other threads display. So any thread may set `state`,
+    but only the main thread, which waits for the run, draws.
     """
 
     in_cell = False
-    """Whether the thread that made the run waits for it, such as the thread of a cell."""
+    """Whether the thread that created the run waits for it, such as the thread of a cell."""
 
     def __init__(self, name: str) -> None:
         """Begin without progress, for a run of the tool *name*."""
@@ -92,16 +92,16 @@ class ProgressView:
 
     @property
     def drawer(self) -> Callable[[], None] | None:
-        """The method `draw`, for regular calls during a wait; None if this thread cannot draw."""
+        """The method `draw`, to be called regularly in a wait; None if this thread cannot draw."""
         is_cell = self.in_cell and current_thread() is main_thread()
         if not is_cell or getattr(running_shell(), "kernel", None) is None:
             return None
         return self.draw
 
     def draw(self) -> None:
-        """Show the progress on the line of the cell, unless it is empty or it is too early.
+        """Show the progress on the cell's line, unless it is empty or was drawn a moment ago.
 
-        Outside of a cell, or in another thread, this does nothing.
+        Outside a cell or in another thread, this does nothing.
         """
         now = monotonic()
         is_early = self._due is not None and now < self._due
@@ -114,23 +114,23 @@ class ProgressView:
             line.put(self, f"{self._name}: {text}")
 
     def erase(self) -> None:
-        """Remove the progress from the line; other threads than the main one leave it."""
+        """Remove the progress from the line; in threads other than the main thread, do nothing."""
         if self._due is not None and current_thread() is main_thread():
             line.take(self)
 
 
 class Line:
-    """The line of text that all runs of a cell share; it is empty when the cell has ended."""
+    """The line of text that all runs of a cell share; it is cleared when the cell ends."""
 
     def __init__(self) -> None:
-        """Make an empty line, which belongs to no cell yet."""
+        """Create an empty line that belongs to no cell yet."""
         self.reset()
 
     def reset(self) -> None:
         """Forget the cell and the text of its line."""
         self._shell: Any = None
         self._cell = ""
-        # The last cell that is over: its tasks may still run
+        # The last cell that has ended; its tasks may still be running
         self._ended = ""
         self._display = ""
         self._text = ""
@@ -143,7 +143,7 @@ class Line:
         return not self._text
 
     def put(self, key: object, text: str, page: str = "") -> None:
-        """Show *text* for the object *key*, beside other texts, with a link to *page* if it is given."""
+        """Show *text* for the object *key* on the line, and a link to *page* if there is one."""
         shell = running_shell()
         cell = _cell_of(shell)
         if not cell or cell == self._ended:
@@ -194,7 +194,7 @@ class Line:
 
 
 def _cell_of(shell: Any) -> str:
-    """Return the message id of the cell that *shell* runs; empty if no line can be shown there.
+    """Return the message id of the cell that *shell* is running; empty if it cannot show a line.
 
     There is no cell after a click on a widget or in the IPython tool. If the output of the cell is
     captured, as by `%%capture`, the line would be captured as a result.
@@ -211,11 +211,11 @@ def _cell_of(shell: Any) -> str:
 
 
 line = Line()
-"""The line of the cell that runs now."""
+"""The line of the cell that is running."""
 
 
 def wait(queue: "SimpleQueue[T]", draw: Callable[[], object] | None) -> T:
-    """Return the next item of *queue*; call *draw* regularly until the item comes."""
+    """Return the next item of *queue*; call *draw* regularly until there is one."""
     while draw is not None:
         with suppress(Empty):
             return queue.get(timeout=EVERY)
@@ -233,12 +233,12 @@ _OVER = ("connected", "failed", "closed")
 
 @contextmanager
 def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
-    """In the `with` block, show the stages of connecting *sessions*, if connecting takes long.
+    """Within the `with` block, show the stages of connecting *sessions* if connecting takes long.
 
-    If no person watches, no stage is shown: the output of such notebooks is often compared with the
-    saved output. A page on which a person has to authorize is always shown, and at once; outside a
-    kernel, and in other threads than the main one, the address of the page is printed to stderr. In
-    such threads no stage is shown.
+    If no user is watching, stages are not shown, because the output of such notebooks is often
+    compared with the saved output. A page on which the user has to authorize is always shown
+    immediately. Outside a kernel, and in threads other than the main thread, the address of the
+    page is printed to stderr. Such threads never show stages.
     """
     # Only the thread of the cell may draw
     is_cell = current_thread() is main_thread()
@@ -264,7 +264,7 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
             if session.connection.status in _OVER:
                 line.take(session)
             elif page:
-                # Without seconds: a link that is drawn anew would miss a click
+                # Without seconds: a link that is redrawn would miss a click
                 line.put(session, f"{session.name}: authorize in the browser:", page)
             elif is_watched and seconds >= SOON:
                 line.put(session, f"{session.name}: {stage(session)}, {seconds:.0f} s")
@@ -275,7 +275,7 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
 
 
 def _print_pages(sessions: Collection[Any], printed: set[str]) -> None:
-    """Print the pages to authorize on, each once; add them to *printed*."""
+    """Print each page on which to authorize once, and add it to *printed*."""
     for session in sessions:
         page = session.connection.inbox.authorization_url
         if page and page not in printed:
@@ -285,7 +285,7 @@ def _print_pages(sessions: Collection[Any], printed: set[str]) -> None:
 
 
 def stage(session: Any) -> str:
-    """Return in words what the connecting of *session* is doing now, such as `listing its tools`."""
+    """Return in words what *session* is doing to connect, such as `listing its tools`."""
     if not session.traffic and session.entry.transport == "stdio":
         return "starting the server"
     if not session.traffic:

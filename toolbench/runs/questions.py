@@ -25,22 +25,22 @@ YES_OR_NO: dict[str, Any] = {
 }
 
 
-# Characters; a browser and a terminal show so much without trouble
+# Characters that a browser and a terminal show without trouble
 _PAGE = 50_000
 
 
 @dataclass(frozen=True)
 class ConsentLabels:
-    """The two labels of a consent question: one lets the call run, the other refuses it."""
+    """The labels of a consent question's two answers: one runs the call, the other refuses it."""
 
     act: str
     """The label that lets the call run, such as `Run delete_volume`."""
     refusal: str = "Don't run"
     """The label that refuses the call."""
     is_dangerous: bool = False
-    """Whether the call may destroy something."""
+    """Whether the call may destroy data."""
     can_be_remembered: bool = False
-    """Whether a yes may count for the session; the answer then has the field `remember`."""
+    """Whether an approval may hold for the session; the answer then has the field `remember`."""
 
 
 @dataclass(frozen=True)
@@ -57,27 +57,27 @@ class Question:
 
     message: str
     schema: Mapping[str, Any]
-    """The JSON Schema of the answer's content, always an object."""
+    """The JSON Schema of the answer's content, which is always an object."""
     asked_by: str = ""
     """The tool or server that asks."""
     bare: bool = False
-    """Whether the object of `schema` only wraps one wanted value, under the name `answer`."""
+    """Whether the object in `schema` only wraps a single value, under the name `answer`."""
     consent: ConsentLabels | None = None
-    """The labels of the two answers, if the user is asked whether a call may run."""
+    """The labels of the two answers if this asks for consent to a call; else None."""
     url: str = ""
-    """The page that the user has to visit first, if any; the view checks that it is safe."""
+    """The page that the user has to visit first, if any; the view checks that its URL is safe."""
     server: str = ""
     """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
     is_for_person: bool = False
-    """Whether no preset may answer: it asks for a secret, or its call is unknown."""
+    """Whether only the user may answer, not a preset: for secrets, and for unknown calls."""
     is_recorded: bool = True
-    """Whether the record of the run keeps the answer; consent is never kept."""
+    """Whether the record of the run keeps the answer; consent is never recorded."""
     whole: str = field(default="", repr=False)
-    """The whole call, if `message` shows only parts of it; else empty."""
+    """The whole call if `message` shows only parts of the call; else empty."""
 
     @property
     def pages(self) -> list[str]:
-        """`whole` cut into pages that fit a panel or a prompt; empty without `whole`."""
+        """The text of `whole`, cut into pages for a panel or a prompt; empty without `whole`."""
         pages = [""]
         for line in self.whole.splitlines(keepends=True):
             if len(pages[-1]) + len(line) > _PAGE and pages[-1]:
@@ -87,7 +87,7 @@ class Question:
 
     @classmethod
     def about(cls, message: str, schema: Mapping[str, Any] | None, asked_by: str) -> Self:
-        """Return a question whose answer fits *schema*; a yes-or-no question if this is None."""
+        """Return a question whose answer fits *schema*; if it is None, a yes-or-no question."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)
         answer = read(schema)
@@ -102,10 +102,10 @@ class Question:
         return answer
 
     def with_defaults(self, answer: "Answer") -> "Answer":
-        """Return *answer* with the default of each field that it leaves out, if all fit then.
+        """Return *answer* with the defaults of the fields that it omits, if the result is valid.
 
-        A form does not send a field that the user left alone: it shows the default that applies
-        then.
+        A form does not send a field that the user has not changed. Its default, which the form
+        shows, then applies.
         """
         content = {**self._defaults(), **(answer.content or {})}
         if not answer or content == answer.content or self.problems(content):
@@ -119,7 +119,7 @@ class Question:
     def problems(self, content: Mapping[str, Any]) -> list[str]:
         """Return the reasons why *content* is not a valid answer; empty if it is valid.
 
-        The secrets of *content* are hidden in the reasons.
+        The secrets of *content* are masked in the reasons.
         """
         problems = validator_of(dict(self.schema)).problems(dict(content))
         redactor = Secrecy(self.schema).redactor(content)
@@ -127,9 +127,9 @@ class Question:
         return [str(problem) for problem in found]
 
     def format_problems(self, content: Mapping[str, Any]) -> list[Problem]:
-        """Return a problem for each string in *content* that is not in the format which `schema` names.
+        """Return a problem for each string in *content* that does not have the format in `schema`.
 
-        The secrets of *content* are hidden in the problems.
+        The secrets of *content* are masked in the problems.
         """
         redactor = Secrecy(self.schema).redactor(content)
         return redactor.problems(format_problems(read(self.schema), dict(content)))
@@ -181,7 +181,8 @@ class Answer:
         """Return the field *name* of the content.
 
         Raises:
-            KeyError: If there is none. It says so if the question was declined or cancelled.
+            KeyError: If there is no such field. The message says if the question was declined or
+                cancelled.
         """
         if not self and name not in self:
             msg = f"{name}: the question was {self.words}. `if answer:` tells whether it was accepted."
@@ -204,7 +205,7 @@ class Answer:
         return (self.content or {}).get("answer")
 
     def to(self, question: Question) -> Self:
-        """Return this answer with the text of *question*, for a record; its secrets are hidden."""
+        """Return this answer with the text of *question*, for a record; its secrets are masked."""
         content = self.content
         if content is not None:
             content = Secrecy(question.schema).hide(content)[0]
@@ -212,7 +213,7 @@ class Answer:
 
     @property
     def preset(self) -> Any:
-        """The answer in the form that `answering` and files of checks take."""
+        """The answer in the form that `answering` and files of checks accept."""
         if not self:
             return None
         if not self.content:
@@ -248,26 +249,26 @@ def _word(value: Any) -> str:
 
 @dataclass
 class Wait:
-    """A question of a run, and when the run waited for its answer: seconds since the epoch."""
+    """A question of a run, and when the run waited for its answer, in seconds since the epoch."""
 
     question: str
     began: float
     ended: float | None = None
-    """None while there is no answer."""
+    """The end of the wait; None while there is no answer."""
     is_consent: bool = False
-    """Whether it was asked whether the call may run."""
+    """Whether the question asked for consent to the call."""
 
 
 Asker = Callable[[Question], Answer]
 
 
 def decline(question: Question) -> Answer:
-    """Decline *question*: the asker to use if nobody can be asked."""
+    """Decline *question*; use this asker if nobody can be asked."""
     return Answer("decline", by_somebody=False)
 
 
 class Preset:
-    """The answers of one block of `answering`, given in turn; any thread may take them."""
+    """The answers of one `answering` block, used in order; any thread may take the next one."""
 
     def __init__(
         self, answers: Iterable[Any], by: str | None = None, outer: "Preset | None" = None
@@ -293,7 +294,7 @@ class Preset:
         return preset
 
     def without(self, ended: "Preset") -> "Preset | None":
-        """Take *ended* out of this and the outer presets, and return the innermost that is left."""
+        """Remove *ended* from this preset and those around it; return the innermost one left."""
         if self is ended:
             return self._outer
         if self._outer is not None:
@@ -301,7 +302,7 @@ class Preset:
         return self
 
     def __call__(self, question: Question) -> Answer:
-        """Take the next answer and return it, for *question*; decline if none is left.
+        """Take the next answer for *question* and return it; decline if none is left.
 
         Raises:
             ToolbenchError: If the answer does not fit *question*.
@@ -311,7 +312,7 @@ class Preset:
         return answer
 
     def taken_if(self, is_meant: Callable[[Any], bool], question: Question) -> Answer | None:
-        """Take the next answer if *is_meant* is true for it, and return it; else return None.
+        """Take and return the next answer if *is_meant* accepts it; else return None.
 
         If no answer is left, return a decline that says so.
 
@@ -328,7 +329,7 @@ class Preset:
 
 
 def is_no(value: Any) -> bool:
-    """Tell whether *value*, a preset answer, is a no."""
+    """Tell whether *value*, a preset answer, is a refusal."""
     if isinstance(value, Answer):
         return not value or value.value is False
     is_false = isinstance(value, Mapping) and value.get("answer") is False
@@ -359,7 +360,7 @@ def _preset_answer(question: Question, value: Any) -> Answer:
 
 
 def _as_fields(schema: Mapping[str, Any], value: Any) -> str:
-    """Return how *value* is written for a form of several fields; empty if *schema* has one field."""
+    """Return advice on writing *value* as the fields of a form; empty if *schema* has one field."""
     form = read(schema)
     if len(form.names) < 2:
         return ""
@@ -370,7 +371,7 @@ def _as_fields(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def _only_name(schema: Mapping[str, Any]) -> str:
-    """Return the name of the only property of *schema*, such as FastMCP's `value`; else "answer"."""
+    """Return the name of *schema*'s only property, such as FastMCP's `value`; else "answer"."""
     names = read(schema).names
     if len(names) != 1:
         return "answer"
@@ -381,13 +382,13 @@ _innermost: ContextVar[Preset | None] = ContextVar("toolbench_preset", default=N
 
 
 def preset_in_context() -> Preset | None:
-    """Return the preset of the innermost `answering` around the calling code; None if there is none."""
+    """Return the preset of the innermost `answering` around the calling code, if any."""
     return _innermost.get()
 
 
 @contextmanager
 def without_presets() -> Iterator[None]:
-    """Let no `answering` around the `with` block count in the block, nor in tasks that it starts."""
+    """Within the `with` block, and in tasks that it starts, ignore every `answering` around it."""
     token = _innermost.set(None)
     try:
         yield
@@ -438,6 +439,6 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
         yield
     finally:
         innermost = _innermost.get()
-        # Blocks in generators may end in another order, or in another context
+        # Blocks in generators may end in a different order, or in another context
         if innermost is not None:
             _innermost.set(innermost.without(preset))

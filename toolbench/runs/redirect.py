@@ -1,9 +1,9 @@
 """Redirect the printed and displayed output of a piece of work to a sink.
 
-During such work, our functions replace the functions that print, display, warn, log, and start
-threads and processes. Each of our functions looks for the sink of the calling thread. If there is
-no sink, the original function is called. Front ends lose output that threads send to them (measured
-in JupyterLab 4.6), so the output of a background run must go to a sink.
+During such work, our functions replace those that print, display, warn, log, and start threads and
+processes. Each of our functions looks for the sink of the calling thread, and calls the original
+function if there is none. Front ends lose output that threads send to them (measured in JupyterLab
+4.6), so the output of a background run must go to a sink.
 """
 
 import logging
@@ -41,7 +41,7 @@ from toolbench.runs.screen import (
 
 @contextmanager
 def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
-    """In the `with` block, send the output of this thread and of threads it starts to *sink*.
+    """Within the `with` block, send the output of this thread and of threads it starts to *sink*.
 
     Args:
         sink: The object that gets the output.
@@ -58,18 +58,18 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 
 
 def hide_secrets(undo: ExitStack) -> None:
-    """Hide the secrets of runs in printed and displayed output, until *undo* is closed.
+    """Mask the secrets of runs in printed and displayed output until *undo* is closed.
 
-    A run that is itself the sink hides its own secrets. In the streams and displays of the process,
-    secrets stay hidden also after *undo* is closed, because threads and processes of the run may
-    live longer.
+    A run that is itself the sink masks its own secrets. In the streams and displays of the process,
+    secrets stay masked even after *undo* is closed, because threads and processes of the run may
+    continue.
     """
     undo.enter_context(_installed.needed(None))
     _installed.lasts = True
 
 
 def forget_secrets() -> None:
-    """Stop hiding the secrets of earlier runs in later output."""
+    """Stop masking the secrets of earlier runs in later output."""
     flush_descriptors()
     remembered.forget()
     secrets_of_servers.forget()
@@ -85,11 +85,11 @@ class _Installed:
         self._patches = Patches()
         self._known = _KnownOutputs()
         self.lasts = False
-        """Whether the functions in the process's own streams and displays stay after the last work."""
+        """Whether our functions stay in the process's streams and displays after the last work."""
 
     @contextmanager
     def needed(self, shell: Any) -> Iterator[None]:
-        """In the `with` block, keep our functions in place; *shell* is as in `redirect_to`."""
+        """Keep our functions in place within the `with` block; *shell* is as in `redirect_to`."""
         with self._lock:
             self._users += 1
             self._put(shell)
@@ -102,7 +102,7 @@ class _Installed:
                     self._patches.take_away(self._stays)
 
     def end(self) -> None:
-        """Remove all our functions; if a piece of work still needs them, they go when it ends."""
+        """Remove all our functions, now or when the work that still needs them ends."""
         with self._lock:
             self.lasts = False
             if self._users == 0:
@@ -141,8 +141,8 @@ class _Installed:
 class _KnownOutputs:
     """The streams and display publishers that the process has used so far.
 
-    Work that begins under `redirect_stdout` or `%%capture` may still print after the end of this
-    redirection, so earlier streams count too. The list does not keep the streams in memory.
+    Work that begins under `redirect_stdout` or `%%capture` may still print after the end of that
+    redirection, so earlier streams count too. Only weak references are kept.
     """
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class _KnownOutputs:
         self.look(None)
 
     def look(self, shell: Any) -> None:
-        """Add the streams and display publishers that are in use now, also the publisher of *shell*."""
+        """Add the streams and display publishers in use now, including the publisher of *shell*."""
         self._add("stdout", sys.stdout)
         self._add("stderr", sys.stderr)
         # `display` uses the running shell
@@ -165,7 +165,7 @@ class _KnownOutputs:
                 self._known.append((name, ref(output)))
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
-        """Yield those that can still be used, each with `display`, or the first name of the stream."""
+        """Yield the outputs in use, each with `display` or the stream's first name."""
         for entry in list(self._known):
             name, output = entry[0], entry[1]()
             if _is_over(output):
@@ -175,7 +175,7 @@ class _KnownOutputs:
 
 
 def _is_over(output: Any) -> bool:
-    """Tell whether *output* is closed or deleted: nothing can go to it."""
+    """Tell whether *output* is closed or deleted, so that nothing can be written to it."""
     try:
         return output is None or getattr(output, "closed", False) is True
     except ValueError:
@@ -187,7 +187,7 @@ def _is_over(output: Any) -> bool:
 
 
 def _run_here() -> Run | None:
-    """Return the run that gets the output of the calling code; None if the sink is not that of a run."""
+    """Return the run that gets the output of the calling code; None if its sink is not a run's."""
     sink = sink_here()
     if isinstance(sink, RunOutput):
         return sink.run
@@ -213,7 +213,7 @@ def _showing(show: Callable[..., None]) -> Callable[..., None]:
 
 
 class _RunLog(logging.Handler):
-    """A log handler that adds each record to the run that gets the output of the calling code."""
+    """A log handler that adds each record to the run that gets the calling code's output."""
 
     def emit(self, record: logging.LogRecord) -> None:
         run = _run_here()
@@ -243,7 +243,7 @@ def _logging(call_handlers: Callable[..., None]) -> Callable[..., None]:
             call_handlers(logger, record)
             return
         for handler in [handler for one in path for handler in one.handlers]:
-            # not to the screen: the run's log has it already
+            # Not to the screen, because the run's log already has the record
             if record.levelno >= handler.level and not _writes_to_screen(handler):
                 handler.handle(record)
         _run_log.handle(record)
@@ -289,7 +289,7 @@ def _spawning(init: Callable[..., None]) -> Callable[..., None]:
 def _background_run() -> Run | None:
     """Return the background run that the calling thread belongs to; None if there is none.
 
-    If this run starts another tool, the output of the other tool belongs to this run too.
+    If that run starts another tool, the other tool's output belongs to the run too.
     """
     run = active_run()
     while isinstance(run, Run) and run.source != "button":
@@ -302,30 +302,30 @@ _installed = _Installed()
 
 # --- the errors that IPython shows for a cell -------------------------------------
 #
-# Secrets of runs are hidden in tracebacks, in which IPython adds colours. An interrupt of
-# toolbench's work is one line.
+# Secrets of runs are masked in tracebacks, in which IPython adds colours. An interrupt of
+# toolbench's work is shown as one line.
 
 
 class CellErrors:
-    """A filter of the errors that one shell shows.
+    """A filter for the errors that one shell shows.
 
-    Tracebacks quote lines of source, and with `%xmode Verbose` also the values of variables.
+    Tracebacks quote lines of source, and `%xmode Verbose` also adds the values of variables.
     """
 
     def __init__(self, shell: Any) -> None:
-        """Prepare for the IPython shell *shell*; only `begin` changes the shell."""
+        """Prepare the filter for the IPython shell *shell*; `begin` changes the shell."""
         self._shell = shell
         self._patches = Patches()
 
     def begin(self) -> None:
-        """Change every error that the shell shows from now on."""
-        # IPython's own method for subclasses that show the traceback elsewhere
+        """Filter every error that the shell shows from now on."""
+        # The method that IPython provides for subclasses that show the traceback elsewhere
         self._patches.put(self._shell, "_showtraceback", _showing_errors)
-        # IPython prints an exception group itself, without a call of that method
+        # IPython prints an exception group without calling that method
         self._patches.put(self._shell, "showtraceback", _showing_groups)
 
     def end(self) -> None:
-        """Let the shell show errors as before."""
+        """Let the shell show errors without the filter again."""
         self._patches.take_away()
 
 
@@ -339,7 +339,7 @@ def _showing_errors(show: Callable[..., None]) -> Callable[..., None]:
             parts = [redactor.error_text(part) for part in parts]
             message = redactor.error_text(str(error))
             if message != str(error):
-                # A kernel sends it beside the traceback, and the notebook keeps it
+                # The kernel sends the message along with the traceback, and the notebook keeps both
                 error = Exception(message)
         show(kind, error, parts)
 
@@ -362,7 +362,7 @@ def _showing_groups(show: Callable[..., None]) -> Callable[..., None]:
 
 
 def _is_group(error: BaseException | None) -> bool:
-    """Tell whether *error*, or an error that it followed, is a group."""
+    """Tell whether *error*, or an error that led to it, is an exception group."""
     while error is not None and not isinstance(error, BaseExceptionGroup):
         error = error.__context__
     return error is not None

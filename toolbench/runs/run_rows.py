@@ -1,6 +1,6 @@
-"""Runs as rows of a list, newest first: what differs from the row above, and the result in a line.
+"""Runs as rows of a list, newest first, with the arguments that differ from the row above.
 
-All of it is shown as it was recorded, without secrets.
+Everything is shown as it was recorded, without secrets.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,20 +18,20 @@ from toolbench.runs.record import RunRecord, state_tone, state_words
 from toolbench.values import clip, same_json
 
 HEADS = ("run", "time", "tool", "state", "arguments", "result")
-"""The heads of a list of runs."""
+"""The column headings of a list of runs."""
 RUN_KEYS = ("run", "time", "tool", "state", "ms", "tokens", "arguments", "result")
-"""The keys of a run in a filter."""
+"""The keys that a filter of runs can use."""
 # Characters of one argument
 _LONGEST = 60
 # Characters of a cell
 _CELL = 200
-# Characters of the arguments in which a filter looks for words
+# Characters of the arguments that a filter searches
 _SEARCHED = 2_000
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """The row of *record* in a list, below that of *above*, a newer run; None for the first row."""
+    """The row of *record* in a list; *above* is the newer run in the row above it, if any."""
 
     record: RunRecord
     tool: str
@@ -39,22 +39,22 @@ class RunRow:
 
     @property
     def key(self) -> str:
-        """The name that no other run has."""
+        """The id that identifies the run in a page; see `run_key`."""
         return run_key(self.record)
 
     @property
     def state(self) -> str:
-        """The state in words."""
+        """The state of the run, in words."""
         return state_words(self.record.state, self.record.observation)
 
     @property
     def tone(self) -> Tone:
-        """The colour of the state."""
+        """The colour of the run's state."""
         return state_tone(self.record.state, self.record.observation)
 
     @cached_property
     def arguments(self) -> str:
-        """The arguments on one line: of a call of the same tool, those that differ from the row above."""
+        """The arguments on one line; for the same tool as above, only those that differ."""
         arguments, above = self.record.arguments, self.above
         if above is None or (above.tool, above.address) != (self.record.tool, self.record.address):
             return _arguments_line(arguments)
@@ -72,11 +72,11 @@ class RunRow:
 
     @property
     def time(self) -> str:
-        """The time of day at which it began."""
+        """The time of day at which the run began."""
         return f"{self.record.started.astimezone():%H:%M:%S}"
 
     def value(self, key: str) -> object:
-        """Return the value of one of `RUN_KEYS` for a filter; that of `tool` has its address too."""
+        """Return the value for *key*, one of `RUN_KEYS`, in a filter; `tool` adds the address."""
         record = self.record
         match key:
             case "run":
@@ -95,7 +95,7 @@ class RunRow:
 
     @cached_property
     def searched(self) -> str:
-        """The text in which a filter looks for its words: all cells, with all arguments."""
+        """The text that a filter searches for words: all cells, with all arguments."""
         cells = map(self.value, ("run", "time", "tool", "state", "arguments", "result"))
         return " ".join(map(str, cells))
 
@@ -116,7 +116,10 @@ class RunRow:
 def rows_of(
     records: Sequence[RunRecord], is_shown: Callable[[RunRow], bool] = lambda row: True
 ) -> Iterator[RunRow]:
-    """Yield the rows of *records*, the oldest first, that are shown, as a filter says; the newest first."""
+    """Yield the rows for *records* that the filter *is_shown* accepts, newest first.
+
+    *records* has the oldest record first.
+    """
     above = None
     names = _tool_names(records)
     for record, name in zip(reversed(records), reversed(names), strict=True):
@@ -127,7 +130,7 @@ def rows_of(
 
 
 def run_key(record: RunRecord) -> str:
-    """Return the name by which a page tells *record* from all other runs."""
+    """Return the id by which a page distinguishes *record* from all other runs."""
     session, number = record.key
     return f"{session} {number}"
 
@@ -139,9 +142,9 @@ def _arguments_line(arguments: Mapping[str, Any], limit: int = _CELL) -> str:
 
 
 def _tool_names(records: Sequence[RunRecord]) -> list[str]:
-    """Return the name of the tool of each of *records*, for people.
+    """Return the name to show for the tool of each of *records*.
 
-    If tools of several servers had the same name, it is the address, `server.tool`.
+    If tools of several servers have the same name, it is the address, `server.tool`.
     """
     addresses: dict[str, set[ToolAddress | None]] = {}
     for record in records:

@@ -14,7 +14,7 @@ from toolbench.wording import ANSWER
 
 
 def spans_of_runs(records: Iterable[RunRecord], running: Iterable[Run] = ()) -> Iterator[Span]:
-    """Yield the spans of the runs in *records* and of those that go on, and of their questions."""
+    """Yield the spans of recorded and running runs, and of their questions."""
     for record in records:
         state: State = "failed"
         text = f"{state_words(record.state)}: {record.result_line}"
@@ -38,7 +38,10 @@ def spans_of_runs(records: Iterable[RunRecord], running: Iterable[Run] = ()) -> 
 
 
 def _reply(wait: Wait, answers: list[Answer]) -> str:
-    """Take the answer to the question of *wait* from *answers*, in words; the same may be asked again."""
+    """Remove the answer to the question of *wait* from *answers*, and return it in words.
+
+    It is removed because the same question may be asked again.
+    """
     for place, answer in enumerate(answers):
         if question_line(answer.question) == wait.question:
             return answers.pop(place).words
@@ -46,7 +49,7 @@ def _reply(wait: Wait, answers: list[Answer]) -> str:
 
 
 class _SpansOfRun:
-    """Makes the spans of one run."""
+    """Creates the spans of one run."""
 
     def __init__(
         self, number: int, tool: str, address: ToolAddress | None, started: datetime
@@ -64,7 +67,7 @@ class _SpansOfRun:
         )
 
     def of_question(self, wait: Wait, end: float, reply: str) -> Span:
-        """Return the span of a question; it ends at *end* if there is no answer."""
+        """Return the span of a question; without an answer, it ends at *end*."""
         ended = wait.ended or end
         state: State = "waiting"
         if wait.ended is not None and ended - wait.began < ANSWER:

@@ -1,4 +1,4 @@
-"""Send what code prints and displays to the code's sink, and hide secrets in it.
+"""Send what code prints and displays to the code's sink, with its secrets masked.
 
 The functions below wrap the original functions of streams and displays; the module `redirect`
 installs them.
@@ -25,27 +25,27 @@ from toolbench.runs.run import Run
 
 # --- through a file descriptor ----------------------------------------------------
 #
-# A process that a tool starts writes to the descriptor it inherits, and so does C code. A thread of
-# ipykernel reads this output and writes it to the stream. It is not known which run wrote it.
+# A process that a tool starts writes to the descriptor that it inherits, and so does C code. A
+# thread of ipykernel reads this output and writes it to the stream. Which run wrote it is unknown.
 
-# Seconds without new output; then text that was held back is shown
+# Seconds without new output after which text that was held back is shown
 PAUSE = 1.0
 
 
 class DescriptorOutput:
-    """The output of one stream's file descriptor, with the secrets of all runs hidden.
+    """The output of a stream's file descriptor, with the secrets of all runs masked.
 
-    It is not known which run wrote it, so short secrets of all runs of the cell are hidden.
-    Text that may be the beginning of a secret is held back until more text comes, the cell ends, or
-    no text comes for a while.
+    Which run wrote it is unknown, so even short secrets of all runs of the cell are masked. Text
+    that may be the beginning of a secret is held back. It is shown when more text comes, when the
+    cell ends, or after a pause.
     """
 
     def __init__(self, write: Callable[[str], int]) -> None:
-        """Make an output that passes each text without secrets to *write*."""
+        """Create an output that passes each text, with its secrets masked, to *write*."""
         self._write = write
         self._stream = remembered.redactor_of_cell.stream()
         self._timer: Timer | None = None
-        # reentrant: an object deleted while it is held may print too
+        # Reentrant, because an object that is deleted while the lock is held may print too
         self._lock = RLock()
         _outputs.add(self)
 
@@ -72,9 +72,9 @@ class DescriptorOutput:
 
 
 def flush_descriptors() -> None:
-    """Show the text of all streams that is still held back, and forget the short secrets of the cell.
+    """Show the text of all streams that is still held back; forget short secrets of the cell.
 
-    To be called at the end of a cell.
+    Call this at the end of a cell.
     """
     for output in list(_outputs):
         output.flush()
@@ -84,22 +84,22 @@ def flush_descriptors() -> None:
 _outputs: WeakSet[DescriptorOutput] = WeakSet()
 
 
-# --- our functions in the place of others -----------------------------------------
+# --- our functions in place of the original ones ----------------------------------
 
 Wrap = Callable[[Any], Callable[..., Any]]
 
 
 class Patches:
-    """A list of attributes of modules, classes and objects that our functions replace for a while.
+    """The attributes of modules, classes and objects that our functions replace for a while.
 
-    Python holds a reference to a function during its call, so a function of ours can be removed at
-    any time. `sys` itself is never patched: C code of CPython uses `sys.stdout` without holding a
-    reference, and if that object is freed during a `print`, the process ends.
+    Python holds a reference to a function during a call, so our functions can be removed at any
+    time. `sys` itself is never patched. C code of CPython uses `sys.stdout` without holding a
+    reference: if that object is freed during a `print`, the process crashes.
     """
 
     def __init__(self) -> None:
-        """Make an empty list."""
-        # by the id of the owner, which is kept alive so that the id stays unique
+        """Create an empty list of patches."""
+        # By the id of the owner, which is kept alive so that its id stays unique
         self._in_place: dict[tuple[int, str], tuple[Any, Any, Any, bool]] = {}
 
     def put(self, owner: Any, name: str, wrap: Wrap) -> None:
@@ -118,7 +118,7 @@ class Patches:
         self._in_place[id(owner), name] = (owner, patch, real, is_own)
 
     def take_away(self, stays: Callable[[Any], bool] = lambda owner: False) -> None:
-        """Restore the original functions, except where another package has replaced our function.
+        """Restore the original functions; leave those where another package has replaced ours.
 
         Args:
             stays: A function that returns True for an owner whose attributes stay replaced.
@@ -131,7 +131,7 @@ class Patches:
                 patches[key] = entry
                 continue
             if getattr(owner, name, None) is not patch:
-                # Their function calls ours, which calls the original
+                # The other function calls ours, which calls the original
                 continue
             if is_own:
                 setattr(owner, name, real)
@@ -141,13 +141,13 @@ class Patches:
 
 
 def _runs_that_hide(redirection: Redirection | None) -> list[Run]:
-    """Return the runs whose secrets must be hidden in the calling code's output before a sink gets it.
+    """Return the runs whose secrets must be masked before a sink gets the calling code's output.
 
-    *redirection* is that of the code. The innermost run comes first. A run that is the sink, and the
-    runs around it, are left out: they hide their secrets later.
+    The innermost run comes first. The run that is the sink of *redirection*, and the runs around
+    it, are left out: they mask their secrets later.
     """
     run, runs = active_run(), list[Run]()
-    # First: each print of a cell comes here
+    # Checked first, because each print of a cell comes here
     if run is None:
         return runs
     of_sink, outer = None, None
@@ -166,14 +166,14 @@ def _runs_that_hide(redirection: Redirection | None) -> list[Run]:
 
 
 def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
-    """Wrap *write*, the `write` of the stream *name*: the sink of the calling code gets the text."""
+    """Wrap *write* of the stream *name*, so that the text goes to the sink of the calling code."""
 
     def write_where_it_belongs(text: str) -> int:
         # The stream raises its own error
         if not isinstance(text, str):
             return write(text)
         size = len(text)
-        # Once: a print asks for it four times
+        # Only once, because one print needs it four times
         redirection = redirection_here()
         for run in _runs_that_hide(redirection):
             text = run.output.filtered(name, text)
@@ -193,29 +193,29 @@ class KernelWrite:
     """The function that replaces `write` in the class of a kernel's streams.
 
     IPython replaces the `write` of a stream for each cell, and restores the earlier function at the
-    end of the cell. This would remove a function of ours from the stream while a run continues. So
-    our function is in the class: it is always called first, and calls the function that IPython
+    end of the cell. If our function were in the stream, this would remove it while a run continues.
+    So our function is in the class: it is always called first, and calls the function that IPython
     set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:
         """Wrap *real*, the original `write` of the class."""
         self._real = real
-        # The attribute of a stream with our function: a subclass of streams has one more
+        # The name of a stream's attribute with our function; a subclass of streams uses another one
         self._ours = f"_toolbench_write_{id(self)}"
 
     def __get__(self, stream: Any, kind: Any = None) -> Any:
         if stream is None:
             return self
         attributes = vars(stream)
-        # Made once: a print asks for it four times
+        # Created once, because one print needs it four times
         ours = attributes.get(self._ours)
         if ours is None:
             ours = attributes[self._ours] = self._write_of(stream)
         return ours
 
     def __call__(self, stream: Any, text: Any) -> Any:
-        """Write *text* to *stream*, as `self` of a method of a subclass."""
+        """Write *text* to *stream*; a subclass calls this as a method of its base class."""
         return self.__get__(stream)(text)
 
     def __set__(self, stream: Any, write: Any) -> None:
@@ -228,7 +228,7 @@ class KernelWrite:
         vars(stream).pop("write", None)
 
     def _write_of(self, stream: Any) -> Callable[[Any], Any]:
-        """Return the function that writes to *stream*, or to the sink of the calling code."""
+        """Return a function that writes to the calling code's sink, or else to *stream*."""
         real, there = MethodType(self._real, stream), vars(stream)
         run_here, work_here = run_of_code.in_context.get, redirection_of_code.in_context.get
         thread_here = threading.get_ident
@@ -243,10 +243,11 @@ class KernelWrite:
         def write_here(text: Any) -> Any:
             # IPython leaves out such frames
             __tracebackhide__ = True
-            # The function that IPython set called ours again
+            # The function that IPython set has called ours again
             if type(text) is _SafeText:
                 return real(text)
-            # What a cell itself prints: quick, because all cells print so once a secret is known
+            # A fast path for prints of the cell itself, as all cells print like this once a secret
+            # is known
             if run_here() is None and thread_here() == _MAIN and work_here() is None:
                 write = there.get("write")
                 return real(text) if write is None else write(_SafeText(text))
@@ -262,7 +263,7 @@ _MAIN = threading.main_thread().ident
 
 
 class _SafeText(str):
-    """A string in which secrets are hidden already."""
+    """A string in which secrets are already masked."""
 
     __slots__ = ()
 
@@ -270,7 +271,7 @@ class _SafeText(str):
 # The interpreter caches attributes of a class
 @cache
 def writing_to_kernel(write: Callable[[Any, str], int]) -> KernelWrite:
-    """Wrap *write*, the method of a class of kernel streams."""
+    """Wrap *write*, a method of a class of kernel streams."""
     return KernelWrite(write)
 
 
@@ -281,7 +282,7 @@ def is_of_kernel(thing: Any) -> bool:
 
 
 def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
-    """Wrap *isatty*, the method of a stream: where there is a sink, the stream is not a terminal."""
+    """Wrap *isatty* of a stream: code with a sink does not write to a terminal."""
 
     def is_terminal() -> bool:
         return sink_here() is None and isatty()
@@ -293,7 +294,7 @@ def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def publishing(publish: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *publish*, the method of a display publisher: a sink gets the mime bundle."""
+    """Wrap *publish* of a display publisher: if there is a sink, it gets the mime bundle."""
 
     def publish_where_it_belongs(
         data: Any, metadata: Any = None, *args: Any, **options: Any
@@ -311,7 +312,7 @@ def publishing(publish: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_result(write: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *write*, the `write_format_data` of a display hook, which shows the result of a cell."""
+    """Wrap *write*, a display hook's `write_format_data`, which shows the result of a cell."""
 
     def write_result_without_secrets(data: Any, metadata: Any = None) -> None:
         for run in _runs_that_hide(redirection_here()):
@@ -322,7 +323,7 @@ def writing_result(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *write*, the `write_payload` of a shell, which sends for example the text of the next cell."""
+    """Wrap *write*, a shell's `write_payload`, which for example sets the next cell's text."""
 
     def write_without_secrets(data: Any, *args: Any, **options: Any) -> None:
         for run in _runs_that_hide(redirection_here()):
@@ -333,7 +334,7 @@ def writing_payload(write: Callable[..., None]) -> Callable[..., None]:
 
 
 def clearing(clear: Callable[..., None]) -> Callable[..., None]:
-    """Wrap *clear*, the `clear_output` of a display publisher: where there is a sink, it does nothing."""
+    """Wrap *clear*, a display publisher's `clear_output`: if there is a sink, it does nothing."""
 
     def clear_without_sink(*args: Any, **options: Any) -> None:
         if sink_here() is None:

@@ -1,4 +1,4 @@
-"""The observation of a run that was refused or stopped; this is not a failure of the tool."""
+"""The observation of a run that was refused or stopped, which is not a failure of the tool."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,15 +17,18 @@ from toolbench.runs.control import Stop
 class UnfinishedObservation(Observation):
     """The observation of a run that was refused or stopped; its text gives the reason.
 
-    `is_error` is true if there is no result. The model does not get the header of a failed call.
+    `is_error` is true if there is no result. The text for the model does not begin with the words
+    that mark a failed call.
     """
 
     is_error: bool = True
     for_person: str = ""
-    """A sentence for the person who declined, in place of the text that a model reads."""
+    """A sentence for the user who declined, which replaces the text for the model."""
     partial: SkipJsonSchema[Observation | None] = Field(default=None, exclude=True, repr=False)
-    """What the tool returned after the stop, if its class writes the text for a model itself. `to_dict`
-    leaves it out, but a record in a file has its fields. What a model reads of it is in `content`."""
+    """What the tool returned after the stop, if its class writes the text for a model itself.
+
+    `to_dict` leaves this out, but a record in a file has its fields. `content` has the text for the
+    model."""
 
     def __getattr__(self, name: str) -> Any:
         """Return the field *name* of the partial result, such as the exit code of a command."""
@@ -37,19 +40,19 @@ class UnfinishedObservation(Observation):
 
     @property
     def to_llm_content(self) -> Sequence[Content]:
-        """The content for the model, without a header."""
+        """The content for the model, without the words that mark a failed call."""
         return self.content
 
     @property
     def visualize(self) -> RenderableType:
-        """The view for people: the sentence for the person, or the text, in the colour of a warning.
+        """What the user sees: `for_person`, or else the text, in the colour of a warning.
 
-        A partial result is shown as its class shows it, with the last sentence of the text below.
+        A partial result is shown as its class shows it, with the last line of the text below.
         """
         if self.partial is not None:
             note = Text(self.text.rpartition("\n")[2], style="yellow")
             view = visualized(self.partial)
-            # One text, whose lines a page can wrap
+            # As one text, so that a page can wrap its lines
             if isinstance(view, str | Text):
                 return Text.assemble(view, "\n", note)
             return Group(view, note)
@@ -59,8 +62,8 @@ class UnfinishedObservation(Observation):
 def partial_result(observation: Observation, why: Stop) -> Observation:
     """Return *observation*, which a tool returned after it was stopped, with a note about the stop.
 
-    The note is the last line that a model reads. If the class of *observation* does not let the
-    model read its content, the result is an `UnfinishedObservation`.
+    The note is the last line that the model sees. If the class of *observation* writes the text for
+    the model itself, the result is an `UnfinishedObservation`.
     """
     note = f"[{why.sentence}. The result above may be incomplete.]"
     if type(observation).to_llm_content is Observation.to_llm_content:
