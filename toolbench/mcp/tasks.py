@@ -33,7 +33,7 @@ from toolbench.values import clip
 _ENDED = frozenset({"completed", "failed", "cancelled"})
 _STATES = _ENDED | {"working", "input_required"}
 FIRST_PAUSE = 0.05
-"""Seconds before the first request for the state; later pauses double if the server names none."""
+"""Seconds before the first request for the state; pauses double unless the server sets them."""
 # The most seconds between two requests for the state if the server names no interval
 _ASKING = 1.0
 # The fewest and the most seconds between two requests, whatever the server asks for
