@@ -8,8 +8,8 @@ Start with a view of the whole schema, keep it while you read, and get nodes fro
     part = view.node(part_of_the_schema)  # the Node of a part; each part is read once
 
 A `Node` is the normal form of the schema for one value: references are followed, `allOf` is merged,
-the `null` alternative is removed (`nullable`), similar alternatives are merged. A node never raises,
-for any schema, and never loops for ever: parts are read only when they are needed.
+the `null` alternative is removed (`nullable`), and similar alternatives are merged. Reading a node
+never raises an error and always ends, for any schema: parts are read only when they are needed.
 
 | you want | you use |
 | --- | --- |

@@ -1,7 +1,7 @@
-"""What a validator does not check: formats, dates in another notation, nulls that mean unset.
+"""Check what a validator does not: formats, dates in another notation, nulls that mean unset.
 
-For the arguments of a tool `format` is only a hint: a server may know other strings. The answer to a
-question must have the format, because a server that asks names it for the user.
+In the arguments of a tool, `format` is only a hint, because a server may accept other strings. The
+answer to a server's question must have the format, because the server names it for the user.
 """
 
 import re
@@ -43,7 +43,7 @@ _CALENDAR = {"date": date.fromisoformat, "date-time": datetime.fromisoformat}
 
 
 def noun_of(name: str) -> str:
-    """Return what a string in the format *name* is, such as `a date`."""
+    """Return a noun for strings in the format *name*, such as `a date`."""
     return _FORMATS[name].noun
 
 
@@ -61,7 +61,7 @@ def is_in_format(text: str, name: str) -> bool:
 
 
 def format_of(node: Node) -> str:
-    """Return the format of all strings that fit *node*; empty if there is none, or a pattern as well."""
+    """Return the format of all strings that fit *node*; empty if there is none, or a pattern."""
     names = set()
     for one in _of_strings(node):
         if "pattern" in one.schema:
@@ -73,7 +73,7 @@ def format_of(node: Node) -> str:
 
 
 def _named_strings(node: Node) -> list[str]:
-    """Return the strings that *node* itself names, which show its notation: values, examples, default."""
+    """Return the strings in the values, examples and default of *node*, which show its notation."""
     strings: list[Any] = []
     for one in (node, *_of_strings(node)):
         strings += [*one.values, *one.examples, one.default]
@@ -101,9 +101,9 @@ def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each string in *value* that is not in the format which its schema names.
+    """Yield a problem for each string in *value* that is not in the format its schema names.
 
-    Any string passes if the schema asks for another notation: by a pattern, or by a value, a default
+    Any string is accepted if the schema shows another notation, by a pattern, a value, a default
     or an example.
 
     Args:
@@ -132,11 +132,11 @@ def has_dates(schema: Any) -> bool:
 
 
 def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each string in *value* that is a date in another notation than JSON Schema's.
+    """Yield a problem for each string in *value* that is a date, but not as JSON Schema writes it.
 
-    `1.12.2026` and `2026-02-30` are such strings. `format` is only an annotation, and a server may
-    know others, such as `today` or `2026-12`: they are no problem. Nor is any string if the schema
-    asks for another notation: by a pattern, or by a value, a default or an example.
+    `1.12.2026` and `2026-02-30` are such strings. Other strings, such as `today` or `2026-12`, are
+    accepted, because `format` is only an annotation. Any string is accepted if the schema shows
+    another notation, by a pattern, a value, a default or an example.
 
     Args:
         node: The node for *value*.

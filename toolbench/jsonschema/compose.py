@@ -1,4 +1,4 @@
-"""Make one schema of several: merge two, simplify alternatives, copy definitions into place."""
+"""Make one schema from several: merge two, simplify alternatives, copy definitions into place."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -62,8 +62,7 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
     """Follow the reference of *schema*, a part of *root*, and further references, to the end.
 
-    Keywords beside a reference are added to its target. If they contradict the target, these
-    keywords count.
+    Keywords next to a reference are added to its target, and win if they contradict the target.
 
     Returns:
         The schema without a reference, and a problem such as "refers to itself". The problem is
@@ -137,7 +136,7 @@ def together(one: Schema, other: Schema) -> Json:
 
 
 def with_limits_as_numbers(schema: Schema) -> Schema:
-    """Return *schema*, in which `exclusiveMinimum: true`, as draft 4 writes it, becomes a number."""
+    """Return *schema* with `exclusiveMinimum: true`, as draft 4 writes it, turned into a number."""
     # The usual case, quickly checked
     if schema.keys().isdisjoint(_FLAGS):
         return schema
@@ -151,7 +150,7 @@ def with_limits_as_numbers(schema: Schema) -> Schema:
 
 
 def _narrow(both: Json, near: Schema, far: Schema) -> None:
-    """Give *both* the stricter limits of *near* and *far*, and only the types and values of both."""
+    """Give *both* the stricter limits of *near* and *far*, and the types and values they share."""
     for key in near.keys() & far.keys():
         if key == "type":
             types = _common_types(near, far)
@@ -187,7 +186,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _joined(one: Any, other: Any) -> Any:
-    """Return the items or properties of both; a property of both has to fit both schemas."""
+    """Join two lists or two objects; a property that is in both has to fit both schemas."""
     if isinstance(one, list) and isinstance(other, list):
         known = {name for name in one if isinstance(name, str)}
         return one + [item for item in other if not (isinstance(item, str) and item in known)]
@@ -204,7 +203,7 @@ def _joined(one: Any, other: Any) -> Any:
 
 
 def _of_part(near: Any, far: Any) -> Any:
-    """Return one schema for a part that has to fit both; `true` allows any part, `false` allows none."""
+    """Return a schema for a part that must fit both; `true` allows any part, `false` none."""
     if near is False or far is False:
         return False
     if not isinstance(far, Mapping) or not far:
@@ -215,7 +214,7 @@ def _of_part(near: Any, far: Any) -> Any:
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Return the condition (`if`, `then`, `else`) of *far*; `{}` if it equals the condition of *near*.
+    """Return the condition (`if`, `then`, `else`) of *far*; `{}` if *near* has the same one.
 
     Remove from *both* the keywords of the condition that only *far* has.
     """
@@ -590,7 +589,7 @@ _INLINE_LIMIT = 20_000
 
 
 def without_unset_nulls(schema: Json) -> Json:
-    """Return *schema*, in which an optional property `X | null` with the default null becomes X."""
+    """Return *schema* with each optional `X | null` whose default is null replaced by X."""
     copy: Json = rewritten(schema, _without_unset_nulls)
     return copy
 
@@ -621,7 +620,7 @@ def _without_null(field: Any) -> Any:
 
 
 def _with_descriptions(schema: Json, *parts: Json) -> Json:
-    """Return *schema* with the descriptions of all *parts*, mostly a field and its type, as one."""
+    """Return *schema* with the descriptions of all *parts*, such as a field and its type."""
     texts = dict.fromkeys(part["description"] for part in parts if part.get("description"))
     if texts:
         schema["description"] = "\n".join(texts)
@@ -653,7 +652,7 @@ def inline_defs(schema: Json) -> Json:
 
 
 class _Inliner:
-    """Puts definitions, none of which is recursive, in the place of references to them."""
+    """Replaces references by their definitions, none of which is recursive."""
 
     def __init__(self, defs: Schema) -> None:
         self._defs, self._nodes = defs, 0

@@ -54,7 +54,7 @@ def facts(node: Node) -> list[str]:
 
 
 def _of_each_item(node: Node, fuel: int) -> list[str]:
-    """List the limits of the items of *node*, and of the items of these."""
+    """List the limits of the items of *node*, and of the items inside them."""
     if node.items is None or not fuel:
         return []
     phrases = limits(node.items.schema)
@@ -64,7 +64,7 @@ def _of_each_item(node: Node, fuel: int) -> list[str]:
 
 
 def word(value: Any) -> str:
-    """Return *value* as a word in a sentence: a string unchanged, a blank one and other values as JSON."""
+    """Return *value* as a word in a sentence: a string unchanged, unless blank; others as JSON."""
     if not isinstance(value, str) or not value.strip():
         return clip(value, _WORD)
     if len(value) > _WORD:
@@ -116,7 +116,7 @@ def _list_of(values: Iterable[Any]) -> str:
 
 
 def example_values(node: Node, depth: int = _NESTING) -> list[Any]:
-    """Return one or two values as a user may write them for *node*. Strings may not fit its pattern."""
+    """Return one or two example values for *node*; strings may not fit its pattern."""
     known = [value for value in (*node.values, *node.examples) if value is not None]
     if known:
         return known[:2]
@@ -150,7 +150,7 @@ def _list(node: Node, depth: int) -> list[Any]:
 
 
 def _numbers(node: Node) -> list[Any]:
-    """Return two numbers within the limits of *node*; if this finds none, 1 and 2."""
+    """Return two numbers within the limits of *node*, or simple numbers if none are found."""
     step = node.limit("multipleOf") or 1
     simple: list[float] = [1, 2] if node.type == "integer" else [1.5, 2]
     numbers = [*simple, step, 2 * step]

@@ -1,7 +1,7 @@
-"""How large a schema is once its references are followed, and how much work a value then makes.
+"""Measure the size of a schema with its references followed, and the work that a value makes.
 
-A schema of 2 kB can say "34 times twice the next one", and a validator that holds the
-interpreter's lock for hours cannot be interrupted. So this is counted before anything is checked.
+A schema of 2 kB can double itself 34 times by references. A validator would then hold the
+interpreter's lock for hours, and could not be interrupted. So the work is counted beforehand.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,11 +27,11 @@ from toolbench.jsonschema.walk import (
 MOST_BYTES = 500_000
 """The most bytes of a schema as JSON. The largest of 2,132 public tools has 44,000."""
 MOST_SCHEMAS = 20_000
-"""The most schemas inside a schema, each reference followed. The largest of the public tools has 2,500."""
+"""The most schemas in a schema with its references followed. Public tools have up to 2,500."""
 MOST_FOR_ONE_VALUE = 1_000
-"""The most schemas for one and the same value, such as alternatives. The most in a public tool is 50."""
+"""The most schemas for the same value, such as alternatives. Public tools have up to 50."""
 DEEPEST = 200
-"""The most schemas inside of each other, each reference followed, and the most levels of a value."""
+"""The deepest nesting of schemas with references followed, and the deepest nesting of values."""
 
 # Schemas that are applied to a value, and parts of a value to look at
 _MOST_CHECKS = 50_000_000
@@ -69,14 +69,14 @@ _OF_ALL = (
 _OF_PARTS = frozenset((*_OF_ALL, *_OF_PLACES, *_OF_NAMES))
 
 _Applied = dict[int, tuple[Schema, int, int]]
-"""Schemas for the same value, by id: each with how often it is applied, and how deep it stands."""
+"""Schemas for the same value by id, each with how often it is applied and how deep it is."""
 
 
 def check_extent(schema: Any) -> None:
     """Check that *schema*, which came as JSON, is not too large to be read.
 
     Raises:
-        SchemaError: If it is.
+        SchemaError: If the schema is too large.
     """
     check_length(dumps(schema))
     Extent(schema, schema)
@@ -86,7 +86,7 @@ def check_length(text: str) -> None:
     """Check that *text*, a schema as JSON, is not too long to be read.
 
     Raises:
-        SchemaError: If it is.
+        SchemaError: If the text is too long.
     """
     if len(text) > MOST_BYTES:
         msg = f"The schema has {len(text):,} bytes; more than {MOST_BYTES:,} are not read."
@@ -95,14 +95,14 @@ def check_length(text: str) -> None:
 
 @dataclass(slots=True)
 class _Measured:
-    """What was counted in a schema; nothing yet while the schemas inside it are still counted.
+    """The counts for a schema; they are zero while the schemas inside it are still counted.
 
     Attributes:
         level: How many schemas are around it.
-        schemas: How many schemas are inside, and itself.
-        for_value: How many of these are for the same value.
-        levels: How many are inside of each other.
-        is_open: Whether it is still counted: a schema inside that leads to it is in a circle.
+        schemas: How many schemas are inside it, including itself.
+        for_value: How many of these apply to the same value.
+        levels: How deep these schemas are nested.
+        is_open: Whether it is still counted: an inner schema that leads to it closes a circle.
         circle: The outermost open schema to which it leads; None if it is in no circle.
     """
 
@@ -177,7 +177,7 @@ class Extent:
     def has_too_many_errors(self, value: Any) -> bool:
         """Tell whether the errors would take too much memory if each part of *value* were wrong.
 
-        An error quotes its part, and what the schema says of it.
+        An error quotes its part, and the rules of the schema about it.
         """
         errors = 0
         try:
@@ -219,7 +219,7 @@ class Extent:
         return repeats
 
     def _for_same_value(self, schema: Schema) -> list[Any]:
-        """List the schemas that *schema* applies to the value that it describes itself."""
+        """List the schemas that *schema* applies to its own value."""
         parts = []
         for key in TOGETHER:
             parts += sequence(schema, key)
@@ -238,7 +238,7 @@ class Extent:
         return parts
 
     def _targets_of(self, reference: str) -> list[Any]:
-        """List all parts that *reference* may mean: which one, depends on where it stands."""
+        """List all parts to which *reference* may lead, depending on where it is used."""
         address, _, fragment = reference.partition("#")
         known = self._roots
         if address and _last_step(address) in known:
@@ -254,8 +254,8 @@ class Extent:
     def _measure(self, schema: Any, level: int) -> _Measured:
         """Count the schemas inside *schema*, as if each reference were replaced by its target.
 
-        A schema that leads back to one around it ends there. Of a schema in a circle, the schemas
-        for parts of the value are counted once.
+        A schema that leads back to one around it is not followed further. In a circle, schemas for
+        parts of the value are counted once.
 
         Raises:
             SchemaError: If there are too many.
@@ -294,10 +294,10 @@ class Extent:
         return own
 
     def _check_circles(self) -> None:
-        """Check how often schemas of circles are applied to one value: once for each way to them.
+        """Check how often schemas in circles are applied to one value: once for each way to them.
 
         Raises:
-            SchemaError: If that is too often.
+            SchemaError: If a schema is applied too often.
         """
         for schema in self._objects:
             own = self._measured.get(id(schema))
@@ -364,7 +364,7 @@ class Extent:
         return applied
 
     def _quoted_of(self, schema: Schema) -> int:
-        """Return the bytes of what *schema* itself allows or forbids, which its errors quote."""
+        """Return the size, in bytes, of the rules of *schema* that its errors quote."""
         own = id(schema)
         if own not in self._quoted:
             self._quoted[own] = _size([schema[key] for key in _QUOTED if key in schema])
@@ -400,7 +400,7 @@ def _add(applied: _Applied, schema: Any, times: int, depth: int) -> None:
 def _below(part: Any, applied: list[tuple[Schema, int, int]]) -> Iterator[tuple[Any, _Applied]]:
     """Yield each part inside *part*, with the schemas that *applied* apply to it.
 
-    It may be some schemas too many: a pattern may match any name.
+    There may be some schemas too many, because a pattern is assumed to match any name.
     """
     names: _Applied = {}
     steps: Any = enumerate(part)
@@ -450,7 +450,7 @@ def _has_more_parts(value: Any, most: int) -> bool:
 
 
 def _missing(schema: Schema, part: Any) -> int:
-    """Return how many names *part* may lack: there is an error for each of them."""
+    """Return how many required names *part* may lack; each of them would be an error."""
     if not isinstance(part, Mapping):
         return 0
     missing = sum(1 for name in required_of(schema) if name not in part)
@@ -461,7 +461,7 @@ def _missing(schema: Schema, part: Any) -> int:
 
 
 def _size(part: Any) -> int:
-    """Return the bytes of *part* in an error, about."""
+    """Return about how many bytes *part* takes in an error."""
     if isinstance(part, str):
         return len(part)
     text = repr(part)

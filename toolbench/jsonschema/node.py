@@ -73,10 +73,10 @@ class Node:
     Attributes:
         view: The view of the whole schema.
         raw: The schema of the value as it was written.
-        schema: The keywords, also those of references and of the parts of `allOf`, but without
-            `$ref`, `allOf` and the `null` alternative. An `anyOf` has at least two real
-            alternatives; an `allOf` stays for rules that no other keyword can express, such as a
-            second pattern. Extensions (`toolbench`, `x-...`) are in it too.
+        schema: The keywords, including those of references and of `allOf`, but without `$ref`,
+            `allOf` and the `null` alternative. An `anyOf` has at least two real alternatives. An
+            `allOf` stays for rules that no other keyword can express, such as a second pattern.
+            Extensions (`toolbench`, `x-...`) are included.
         nullable: Whether `null` is accepted in addition to *schema*.
         merged: The similar alternatives that were merged, as they were written.
         notice: A sentence about a part that could not be read; empty if there is none.
@@ -155,7 +155,7 @@ class Node:
 
     @property
     def is_bytes(self) -> bool:
-        """Whether the value is a text that stands for bytes, such as the base64 of a file."""
+        """Whether the value is a string that stands for bytes, such as the base64 of a file."""
         is_encoded = not _ENCODINGS.isdisjoint((self.text("contentEncoding"), self.format))
         is_image = self.text("contentMediaType").startswith("image/")
         return self.type == "string" and (is_encoded or is_image)
@@ -169,7 +169,7 @@ class Node:
 
     @property
     def own_title(self) -> str:
-        """The title in the schema itself, not in a definition that it refers to; empty if there is none."""
+        """The title in the schema itself, not in a definition it refers to; empty if none."""
         return _text(self.raw, "title")
 
     @property
@@ -193,7 +193,7 @@ class Node:
         return self.text("format")
 
     def text(self, keyword: str) -> str:
-        """Return the value of *keyword*, such as `contentEncoding`; empty if it is no string."""
+        """Return the value of *keyword*, such as `contentEncoding`; empty if it is not a string."""
         return _text(self.schema, keyword)
 
     @property
@@ -215,7 +215,7 @@ class Node:
 
     @property
     def extension(self) -> Mapping[str, Any]:
-        """The options for this value, `json_schema_extra={"toolbench": ...}`; empty if there are none."""
+        """The options for this value, `json_schema_extra={"toolbench": ...}`; may be empty."""
         return mapping(self.schema, "toolbench")
 
     def says(self, *keywords: str) -> bool:
@@ -229,7 +229,7 @@ class Node:
 
     @property
     def is_secret(self) -> bool:
-        """Whether the schema or an alternative says so, by `format: password` or `writeOnly`."""
+        """Whether the schema or an alternative is secret by `format: password` or `writeOnly`."""
         schemas = list(self.merged)
         for node in self.alternatives:
             schemas += [node.schema, *node.merged]
@@ -257,7 +257,7 @@ class Node:
 
     @property
     def _may_refuse_listed(self) -> bool:
-        """Whether other rules may refuse a listed value: mostly not, which is quickly checked."""
+        """Whether other rules may refuse a listed value; usually not, and the check is quick."""
         is_composed = isinstance(self.raw, dict) and not _COMPOSITION.isdisjoint(self.raw)
         return is_composed or not _JUDGING.isdisjoint(self.schema)
 
@@ -283,7 +283,7 @@ class Node:
 
     @property
     def default(self) -> Any:
-        """The default; None also if none is declared."""
+        """The default; None if there is none."""
         return self.schema.get("default")
 
     @property
@@ -324,7 +324,7 @@ class Node:
 
     @property
     def alternatives(self) -> tuple["Node", ...]:
-        """The alternatives, with their own alternatives in place of them; without any, only this node."""
+        """The alternatives, each replaced by its own ones; without any, only this node."""
         if self.schema.get("anyOf"):
             return self._ends
         return (self,)
@@ -391,7 +391,7 @@ class Node:
         return properties
 
     def names_of_cases(self, value: Any) -> set[str]:
-        """Return the names of the properties that are declared by the cases that apply to *value*."""
+        """Return the names of the properties declared by the cases that apply to *value*."""
         names: set[str] = set()
         for case in self._cases:
             if all(self._holds(what, value) is expected for what, expected in case.tests):
@@ -410,11 +410,11 @@ class Node:
 
     @property
     def patterns(self) -> Mapping[str, "Node"]:
-        """For each regular expression: the node for the values whose keys match it."""
+        """The nodes for the values of matching keys, by the regular expression for the keys."""
         return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
-        """Return the node for the value of *key*, which is not declared; None if it has no schema."""
+        """Return the node for the value of the undeclared *key*; None if it has no schema."""
         for pattern, node in self.patterns.items():
             # Not a regular expression
             with suppress(SchemaError):
@@ -425,7 +425,7 @@ class Node:
 
     @property
     def additional(self) -> "Node | None":
-        """The node for the values of undeclared keys; None if their schema is missing or only a boolean."""
+        """The node for the values of undeclared keys; None if there is no schema or a boolean."""
         return self._under("additionalProperties")
 
     @property
@@ -435,7 +435,7 @@ class Node:
 
     @property
     def is_open(self) -> bool:
-        """Whether a form lets a person add keys: the schema allows this, or declares no keys."""
+        """Whether a form lets the user add keys: the schema allows this, or declares no keys."""
         if "additionalProperties" in self.schema:
             return not self.is_closed
         return not isinstance(self.schema.get("properties"), Mapping)
@@ -469,7 +469,7 @@ class Node:
     # --- any part -------------------------------------------------------------------
 
     def at(self, *path: Any) -> "Node":
-        """Return the node for the part of the value at *path*; without a schema, a node for any value."""
+        """Return the node for the part at *path*; without a schema, a node for any value."""
         node = self
         for step in path:
             node = node._part(step)
@@ -519,7 +519,7 @@ def _text(schema: Any, keyword: str) -> str:
 
 
 def _descriptions(schemas: Iterable[Any]) -> str:
-    """Return the descriptions of *schemas*, each once; a constant stands before its description."""
+    """Return the descriptions of *schemas*, each once; a constant precedes its description."""
     texts: dict[str, None] = {}
     for schema in schemas:
         text = _text(schema, "description")
@@ -545,7 +545,7 @@ def takes_nothing(node: Node) -> bool:
 
 
 _Test = tuple[Any, bool]
-"""A schema or a key, and whether the object must fit it (have it) or must not."""
+"""A schema or a key, and whether the object must fit the schema (have the key) or must not."""
 
 
 class _Case(NamedTuple):
@@ -558,7 +558,7 @@ class _Case(NamedTuple):
 def _cases(
     view: "SchemaView", schema: Any, tests: tuple[_Test, ...], visited: set[Any]
 ) -> Iterator[_Case]:
-    """Yield the cases in *schema* and in the schemas that it is made of, also nested cases.
+    """Yield the cases in *schema* and in the schemas it consists of, including nested cases.
 
     *tests* are the tests of the case to which *schema* belongs: each yielded case needs them too.
     """
@@ -577,7 +577,7 @@ def _cases(
 
 
 def _own_cases(schema: Schema, tests: tuple[_Test, ...]) -> list[_Case]:
-    """List the schemas of which *schema* is made, and its own cases, whose conditions are new."""
+    """List the schemas that *schema* consists of, and its own cases with new conditions."""
     cases = []
     for keyword in TOGETHER:
         for part in sequence(schema, keyword):
@@ -618,7 +618,7 @@ class SchemaView:
     """
 
     def __init__(self, root: Any) -> None:
-        """Make a view of *root*, the whole schema. It may be any object; a broken schema allows any value."""
+        """Make a view of the whole schema *root*, any object; a broken schema allows any value."""
         self.root = root
         # by the id of the schema, which is kept alive so that the id stays unique
         self._nodes: dict[int, tuple[Any, Node]] = {}
@@ -640,9 +640,10 @@ class SchemaView:
             yield place, self.node(part)
 
     def names_of_secrets(self, schema: Any) -> frozenset[str]:
-        """Return the names of the values that *schema*, a part of the whole schema, says are secret.
+        """Return the names of the values that are secret by *schema*, a part of the whole schema.
 
-        Any keyword counts, also one that only some values have to fit, such as `then` or `contains`.
+        Schemas under any keyword count, even if only some values have to fit them, as with `then`
+        or `contains`.
         """
         names, visited = set[str](), set[tuple[str, int]]()
         todo: list[tuple[str, Any]] = [("", schema)]
@@ -671,7 +672,7 @@ class SchemaView:
         return known[1]
 
     def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
-        """Return the nodes of *schemas*, parts of the whole schema, by name; each is read when needed."""
+        """Return the nodes of *schemas*, parts of the whole schema, by name, each read when needed."""
         return NodesByName(self, schemas)
 
     def resolve(self, schema: Any) -> tuple[Any, str]:
@@ -688,14 +689,14 @@ class SchemaView:
         return ""
 
     def problems(self, schema: Any, value: Any) -> list[Problem]:
-        """List the problems of *value* with *schema*, a part of the whole schema; none if it is broken."""
+        """List the problems of *value* with *schema*, a part of the whole; none if it is broken."""
         try:
             return self._validator(schema).problems(value)
         except SchemaError:
             return []
 
     def fits(self, schema: Any, value: Any) -> bool:
-        """Tell whether *value* fits *schema*, a part of the whole schema; False if the schema is broken."""
+        """Tell whether *value* fits *schema*, a part of the whole; False if it is broken."""
         try:
             return self._validator(schema).is_valid(value)
         except SchemaError:
@@ -791,14 +792,14 @@ def one_of(schemas: Sequence[Any]) -> dict[str, Any]:
 
 
 def keyword_of(node: Node) -> str:
-    """Return the keyword with which *node*, as it is written, lists alternatives; empty if with none."""
+    """Return the keyword with which *node*, as written, lists alternatives; empty if none."""
     if not isinstance(node.raw, Mapping):
         return ""
     return alternatives_in(node.raw)[0]
 
 
 def takes_exactly_one(node: Node) -> bool:
-    """Tell whether *node* or a part of it has a `oneOf`, so that a value that fits two does not fit."""
+    """Tell whether *node* or a part of it has a `oneOf`, which refuses values that fit twice."""
     visited: dict[int, Any] = {}
     todo = [node.raw]
     while todo and len(visited) < _MOST:

@@ -94,7 +94,7 @@ def _declared(schema: Any, path: Iterable[str | int]) -> list[str]:
 
 
 def unknown_name(name: str, known: Iterable[str]) -> str:
-    """Return the message about *name*, which is none of the *known* names of an object."""
+    """Return the message about *name*, which is not among the *known* names of an object."""
     known = list(known)
     if not known:
         return "is an unknown argument"
@@ -141,10 +141,10 @@ def _guess(value: Any, options: Iterable[Any]) -> str:
 def _union_problems(union: "SchemaMismatch", schema: Any) -> list[Problem]:
     """Return the problems of the branch that the value of *union* was meant for.
 
-    That is the only branch which is not null; else the only one for the value's type; else the one
-    whose constants, such as a `kind`, the value has; else the one with the fewest errors. If all
-    branches name a type or values, these are put together. If several branches are equally near,
-    there is one problem that names none.
+    The branch is the only one that is not null; or else the only one for the value's type; or
+    else the one whose constants, such as a `kind`, the value has; or else the one with the fewest
+    errors. If all branches name a type or values, one problem names them all. If several branches
+    are equally likely, one problem names no branch.
     """
     path = tuple(union.instance_path)
     branches = []
@@ -170,7 +170,7 @@ def _union_problems(union: "SchemaMismatch", schema: Any) -> list[Problem]:
 
 
 def _branches(union: "SchemaMismatch") -> Iterator["Branch"]:
-    """Yield the branches of *union*, with the branches of a union inside in place of it."""
+    """Yield the branches of *union*; a branch that is a union is replaced by its branches."""
     for branch in _fact(union, "context"):
         is_single = len(branch) == 1 and branch[0].instance_path == union.instance_path
         if is_single and _kind_of(branch[0]) in ("AnyOf", "OneOfNotValid"):
@@ -193,7 +193,7 @@ def _values(error: "SchemaMismatch") -> list[Any]:
 
 
 def _is_of_other_type(branch: "Branch", path: Path) -> bool:
-    """Tell whether *branch* wants another type than that of the value, which is at *path*."""
+    """Tell whether *branch* wants a type that the value at *path* does not have."""
     for error in branch:
         if tuple(error.instance_path) != path:
             continue
@@ -207,7 +207,7 @@ def _is_of_other_type(branch: "Branch", path: Path) -> bool:
 
 
 def _tags(branch: "Branch", path: Path) -> list["SchemaMismatch"]:
-    """List the errors of *branch* about values that the whole value, or a part of it, must be."""
+    """List the errors of *branch* that name the values which the value, or a part, must be."""
     tags = []
     for error in branch:
         own = tuple(error.instance_path)
@@ -217,7 +217,7 @@ def _tags(branch: "Branch", path: Path) -> list["SchemaMismatch"]:
 
 
 def _tags_of_all(branches: list["Branch"], path: Path) -> list["SchemaMismatch"]:
-    """List one tag of each of *branches*, all at one place; nothing if there are others."""
+    """List one tag for each of *branches*, if all are at the same place; otherwise nothing."""
     tags = []
     for branch in branches:
         tags += _tags(branch, path)
@@ -346,7 +346,7 @@ def _example(name: str) -> str:
 
 
 NO_DATE = f"should be a date such as {_example('date')}"
-"""The message about a value that is no date, without the value."""
+"""The message about a value that is not a date, without the value."""
 _EXPECTED: Mapping[str, str] = {
     "int": NOUNS["integer"],
     "float": NOUNS["number"],
@@ -363,7 +363,7 @@ _EXPECTED: Mapping[str, str] = {
     "uuid": "a UUID",
     "url": "a URL",
 }
-"""What a value should be, by the first words of a type of pydantic's errors."""
+"""What a value should be, by the beginning of the type of pydantic's error."""
 _EXPECTS = re.compile(
     r"(\w+?)_(type|parsing|from_float|required|from_date_parsing|exact|"
     r"from_datetime_parsing|from_datetime_inexact|parsing_size|syntax_violation)"
@@ -380,11 +380,11 @@ _LIMITS: Mapping[str, tuple[str, str]] = {
     "too_short": ("minItems", "min_length"),
     "too_long": ("maxItems", "max_length"),
 }
-"""For each type of error about a limit: the keyword of JSON Schema, and the fact that is the limit."""
+"""The keyword of JSON Schema, and the fact that is the limit, by the type of error."""
 
 
 def _expected(kind: str, facts: Mapping[str, Any], message: str) -> str:
-    """Return what a value with an error of the type *kind* should be; *message* is pydantic's own."""
+    """Return what a value should be after an error of type *kind*; *message* is pydantic's own."""
     match = _EXPECTS.fullmatch(kind)
     if match and match[1] in _EXPECTED:
         return f"should be {_EXPECTED[match[1]]}"

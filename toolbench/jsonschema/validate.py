@@ -37,7 +37,7 @@ _UNKNOWN = "does not fit its schema, and is too large for finding the place"
 _ROOT = "toolbench://schema/"
 """The address of a schema that has no address itself."""
 _PART = "toolbench:part"
-"""The key in a whole schema of the part that checks the value, if the whole schema does not."""
+"""The key under which a whole schema has the part that checks the value, if only a part does."""
 
 
 class SchemaValidator:
@@ -62,7 +62,7 @@ class SchemaValidator:
         self._validator = _compile(schema, is_part=is_part)
 
     def is_valid(self, value: Any) -> bool:
-        """Tell whether *value* fits. A value never fits that is not JSON, or too large to check."""
+        """Tell whether *value* fits; never if it is not JSON, or is too large to check."""
         if self._extent.is_too_much(value):
             return False
         try:
@@ -72,7 +72,7 @@ class SchemaValidator:
             return False
 
     def problems(self, value: Any) -> list[Problem]:
-        """List the problems of *value*, each with its path; of more than twenty, the first twenty."""
+        """List the first twenty problems of *value*, each with its path."""
         if self._extent.is_too_much(value):
             return [Problem((), _UNCHECKED)]
         try:
@@ -114,9 +114,9 @@ def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> S
 
 
 def is_schema(schema: dict[str, Any]) -> bool:
-    """Tell whether *schema* is one by the rules of its dialect; True if nobody here knows them.
+    """Tell whether *schema* is valid in its dialect; True if the dialect is not known here.
 
-    `validator_of` may refuse it all the same, for example because of its size or its references.
+    `validator_of` may still refuse the schema, for example because of its size or its references.
     """
     try:
         import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
@@ -337,9 +337,9 @@ _END = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 
 
 def _python_pattern(pattern: str) -> str:
-    r"""Return *pattern*, of ECMA 262, for Python: `^\d$` as `(?a:^\d\Z)`; empty if Python has no such.
+    r"""Return the ECMA 262 *pattern* for Python: `^\d$` as `(?a:^\d\Z)`; empty if impossible.
 
-    In Python alone, `$` also matches before a final line end, and `\d` digits of any script.
+    In Python, `$` would also match before a final line end, and `\d` digits of any script.
     """
     written = "(?a:" + _END.sub(_end, pattern) + ")"
     try:

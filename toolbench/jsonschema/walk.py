@@ -16,15 +16,15 @@ ALTERNATIVES = ("anyOf", "oneOf")
 TOGETHER = ("allOf", *ALTERNATIVES)
 """The keywords that list schemas for the same value as the schema that has the keyword."""
 COMPOSITION = ("$ref", *TOGETHER)
-"""The keywords by which a schema is made of other schemas for the same value."""
+"""The keywords with which a schema consists of other schemas for the same value."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer to another schema for the same value."""
 CASES = ("if", "then", "else")
 """The keywords with a schema that tests the same value, or describes it in some cases."""
 DEPENDENT = ("dependentSchemas", "dependencies")
-"""The keywords with schemas for the same value, each for the case that it has a certain property."""
+"""The keywords with schemas for the same value, each for values with a certain property."""
 DEFINITIONS = ("$defs", "definitions")
-"""The keywords with schemas that describe a value only where a reference leads to them."""
+"""The keywords with schemas that describe a value only if a reference leads to them."""
 MAPPINGS = (
     "properties",
     "patternProperties",
@@ -126,7 +126,7 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def _parts_under(key: str, value: Any, where: str) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield each schema in *value*, the value of the keyword *key*: its name, its place and itself."""
+    """Yield each schema in *value*, which is under *key*: its name, its place and itself."""
     place = where
     if key in MAPPINGS and isinstance(value, Mapping):
         for name, part in value.items():
@@ -144,7 +144,7 @@ def _parts_under(key: str, value: Any, where: str) -> Iterator[tuple[str | None,
 
 
 def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield *schema* and every schema inside it that is an object, each with its place in the value."""
+    """Yield *schema* and every schema in it that is an object, each with its place in the value."""
     todo = [(where, schema)]
     while todo:
         place, part = todo.pop()
@@ -156,14 +156,14 @@ def every(schema: Any, where: str = "") -> Iterator[tuple[str, Json]]:
 
 
 def says_secret(schema: Any) -> bool:
-    """Tell whether *schema* itself says that its value is a secret: `format: password`, `writeOnly`."""
+    """Tell whether *schema* itself means a secret, by `format: password` or `writeOnly`."""
     if not isinstance(schema, Mapping):
         return False
     return schema.get("format") == "password" or schema.get("writeOnly") is True
 
 
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
-    """Return a copy of *schema* in which each schema was replaced by *change*, the inner ones first.
+    """Return a copy of *schema* with each schema replaced by *change*, inner schemas first.
 
     *change* gets a schema and its place in the value. Other values (a default, an example, an
     extension) are copied unchanged.
@@ -252,7 +252,7 @@ def leads_out(root: Any) -> bool:
 
 
 def references_in(root: Any) -> Iterator[str]:
-    """Yield each reference in *root*, also in parts of it that are not schemas."""
+    """Yield each reference in *root*, even in parts that are not schemas."""
     for part in objects_in(root):
         if isinstance(reference := part.get("$ref"), str):
             yield reference
@@ -295,7 +295,7 @@ def _addressed(root: Any, address: str) -> Any:
 
 
 def _address(base: str, part: Any) -> str:
-    """Return the address of *part*; *base* is the address of the schema that has it inside."""
+    """Return the address of *part*; *base* is the address of the schema around it."""
     # The latter as draft 4 writes it
     for key in ("$id", "id"):
         if isinstance(part, Mapping) and isinstance(part.get(key), str):

@@ -67,9 +67,9 @@ FORMAT_EXAMPLES: Mapping[str, tuple[str, str]] = {
         "123e4567-e89b-42d3-a456-426614174001",
     ),
 }
-"""Two texts of each format."""
+"""Two example strings in each format."""
 TEXTS = ("one", "two")
-"""Two texts of no format."""
+"""Two example strings without a format."""
 LIMITING = (*_LIMITS, "pattern", "uniqueItems")
 """The keywords that set limits; each limits only values of its own type."""
 _OF_TYPE: Mapping[str, frozenset[str]] = {
@@ -123,7 +123,7 @@ def limits(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _limits(schema: Mapping[str, Any], known: frozenset[str]) -> list[str]:
-    """List the limits of *schema* whose keywords are *known*, those that limit values of its type."""
+    """List the limits of *schema* by those *known* keywords that apply to its type."""
     kind = schema.get("type")
     if isinstance(kind, str):
         known &= _OF_TYPE.get(kind, known)

@@ -1,4 +1,4 @@
-"""Read YAML 1.2, where a schema decides which values are text, and write YAML that any version reads."""
+"""Read YAML 1.2 with a schema that decides which values are strings; write YAML for any version."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -34,10 +34,10 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Return the value of *node* with all that is inside.
+        """Return the value of *node*, including everything inside it.
 
         Raises:
-            ConstructorError: If an alias stands inside of the value that it names.
+            ConstructorError: If an alias is inside the value that it names.
         """
         if node in self.recursive_objects:
             msg = "an alias stands inside of the value that it names"
@@ -46,7 +46,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a string with quotes if YAML 1.1 or 1.2 would read something else without them.
+    """Writes quotes around strings that YAML 1.1 or 1.2 would read as something else.
 
     In YAML 1.1, U+0085 is a line end, unless it is written as an escape.
     """
@@ -79,9 +79,9 @@ _Loader.add_constructor(f"{_TAG}int", _int)
 def read_yaml(
     text: str, schema: Any, *, what: str = "The body", path: Sequence[str | None] = ()
 ) -> Any:
-    """Return the value of *text*; a value stays text where *schema* takes text.
+    """Return the value of *text*; a value stays a string if *schema* accepts a string there.
 
-    *path* leads to what *schema* describes: keys, and None for all items of a list.
+    *path* leads to the part that *schema* describes: keys, or None for all items of a list.
 
     Raises:
         BodyError: If *text* is not YAML; the message calls it *what*.
@@ -102,21 +102,21 @@ def read_yaml(
 
 
 def write_yaml(data: Any) -> str:
-    """Return *data*, which is JSON, as YAML on lines of about 100 characters."""
+    """Return the JSON *data* as YAML on lines of about 100 characters."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
 
 
 def on_one_line(value: Any) -> str:
-    """Return *value*, which is JSON, as YAML on one line: `[frame, wheel]`."""
+    """Return the JSON *value* as YAML on one line: `[frame, wheel]`."""
     text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), allow_unicode=True)
     return text.strip()
 
 
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
-    """Make all keys in *whole* text, except `<<`. Make values text where *schema_node* takes text.
+    """Make keys in *whole* strings, except `<<`, and values where *schema_node* accepts strings.
 
-    Only values without quotes are changed; other values are text already.
+    Only values without quotes are changed; other values are strings already.
     """
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
