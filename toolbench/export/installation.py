@@ -1,4 +1,4 @@
-"""How to install an exported package: in this environment, in a clean one, or for the OpenHands SDK."""
+"""The commands to install an exported package: here, in a clean environment, or for the SDK."""
 
 import sys
 from os.path import isabs
@@ -16,7 +16,7 @@ def how_to_install(folder: str | Path, *, python: str) -> str:
     """Return a sentence with the commands for a terminal that install the package in *folder*.
 
     Args:
-        folder: The folder of the package, as the person wrote it.
+        folder: The folder of the package, as the user wrote it.
         python: The command that starts the Python of this environment.
     """
     place = quote(_as_path(folder))
@@ -31,7 +31,7 @@ def how_to_install_from_a_cell(folder: str | Path) -> str:
 def how_to_install_for_openhands(folder: str | Path) -> str:
     """Return sentences with the commands for a terminal that install the package in *folder*.
 
-    The package is for the OpenHands SDK: it is installed into a new environment beside the folder.
+    The package is for the OpenHands SDK: it is installed into a new environment next to the folder.
     """
     first, second = in_clean_environment(folder, openhands=True)
     return (
@@ -47,9 +47,9 @@ def in_this_kernel(folder: str | Path) -> list[str]:
 
 
 def in_clean_environment(folder: str | Path, *, openhands: bool) -> list[str]:
-    """Return the commands for a terminal that install the package in *folder* into a new environment.
+    """Return the terminal commands that install the package in *folder* into a new environment.
 
-    While toolbench is not installed from an index, it is installed from where this one came.
+    If this toolbench did not come from a package index, it is installed from where it came.
     """
     path = _as_path(folder).rstrip("/")
     place, packages = quote(f"{path}_env"), quote(path)
@@ -78,7 +78,7 @@ def _sentence(commands: list[str]) -> str:
 
 
 def _as_path(folder: str | Path) -> str:
-    """Return *folder* so that an installer takes it for a path, not for the name of a package."""
+    """Return *folder* in a form that an installer takes for a path, not for a package name."""
     text = str(Path(folder))
     if isabs(text) or text.startswith(("./", "../")):  # noqa: PTH117 - a text
         return text

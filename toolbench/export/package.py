@@ -65,7 +65,7 @@ class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Py
     notes: tuple[str, ...] = ()
 
     def to_look_at(self) -> str:
-        """Return the notes, each on a line of its own that begins with a line break; empty if none."""
+        """Return the notes, each after a line break; an empty string if there are none."""
         return "".join(f"\nTo look at: {note}" for note in self.notes)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -86,11 +86,11 @@ def export_package(
 
     `definition.py` has the description for models, `impl.py` has the code that does the work.
     Both files get the imports, functions, classes and constants that they need from the cells.
-    These parts are found by their names in the source code, and nothing is run: what the code of a
-    tool names, what that names, and so on, with the assignments into it (`prices["tea"] = 3`). A
-    function gets the last value of a name; other code gets the value from before it. A statement that
-    only touches one of these parts, as `rows.append(1)` or `db.execute("insert ...")`, is not taken:
-    the README and the message of the export name it, and *cells* takes its cell.
+    These parts are found by following the names in the source code; nothing is run. Assignments
+    into a needed object (`prices["tea"] = 3`) are included. A function gets the last value of a
+    name; other code gets the value from before it. A statement that only uses one of these parts,
+    such as `rows.append(1)` or `db.execute("insert ...")`, is not taken: the README and the message
+    of the export name it, and *cells* takes its cell.
 
     The content of files and databases is not in the package. The README names the files that the code
     names, and the tests are skipped if one is missing. `API_KEY = "..."` becomes
@@ -173,7 +173,7 @@ def _encoded(place: str, text: str) -> bytes:
 
 
 class ProjectFiles(NamedTuple):
-    """The text of each file of a project by its path there, and what is said of them."""
+    """The files of a project, by their paths in the project, and notes about them."""
 
     package: str
     files: Mapping[str, str]
@@ -189,7 +189,7 @@ def files_of(
     tests: Iterable[RunRecord] | None,
     openhands: bool,
 ) -> ProjectFiles:
-    """Return the files of the project, and what is said of them."""
+    """Return the files of the project, and notes about them."""
     parts = _parts(tools, openhands=openhands)
     package = package_name(tools, folder)
     division = divided(parts, cells=cells, openhands=openhands)
@@ -303,10 +303,10 @@ def _parts_of(
 
 
 def _check_bytes(tool: AnyTool) -> None:
-    """Check that bytes reach *tool* in the SDK too, which leaves them to pydantic.
+    """Check that *tool* gets bytes in the SDK too, which leaves the decoding to pydantic.
 
     Raises:
-        ExportError: If a class of the person would take the letters of base64 as the bytes.
+        ExportError: If a class of the user would take the letters of base64 as the bytes.
     """
     # The action of a function is written with its configuration
     written = tool.action_type if isinstance(tool.executor, FunctionCall) else None
@@ -322,7 +322,7 @@ def _home_of(tool: Any) -> ModuleType:
     """Return the module that defines *tool*.
 
     Raises:
-        ExportError: If *tool* is not a tool of a person's own code, or has no executor, or if its
+        ExportError: If *tool* is not a tool of the user's own code, or has no executor, or if its
             module is not loaded.
     """
     if not isinstance(tool, ToolDefinition):

@@ -29,7 +29,7 @@ _CODE = (
 
 
 def package_html(package: "PackageFolder") -> Html:
-    """Return *package* as a card: its files, how it is imported, installed and tested, what to look at."""
+    """Return *package* as a card: its files, how to import, install and test it, and its notes."""
     rows: list[tuple[str, Sequence[str], str]] = [("Import", [import_line(package)], "")]
     if not package.openhands:
         rows.append(("Install in this kernel", in_this_kernel(package), ""))
@@ -52,7 +52,7 @@ def package_html(package: "PackageFolder") -> Html:
 
 
 def import_line(package: "PackageFolder") -> str:
-    """Return the line of Python that brings the tools of *package*."""
+    """Return the line of Python that imports the tools of *package*."""
     if package.openhands:
         return f"import {package.package}"
     return f"from {package.package} import create_tools"

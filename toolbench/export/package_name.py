@@ -17,8 +17,8 @@ _DEVICES = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
 def package_name(tools: Sequence[AnyTool], folder: str) -> str:
     """Return the name of the package: the name of the tool if there is only one, else of *folder*.
 
-    A name that cannot be the name of a package is changed; one that Python or another package has
-    already gets `_tool` at its end.
+    A name that is not valid is changed; a name that Python or another package uses gets `_tool` at
+    its end.
     """
     name = folder
     if len(tools) == 1:

@@ -1,4 +1,4 @@
-"""Write the files of a project into its folder, and remove those that only an earlier export wrote."""
+"""Write a project's files into its folder, and remove files that only an earlier export wrote."""
 
 import json
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from toolbench.errors import ExportError, FileError
 from toolbench.files import HOW_TO_OVERWRITE, write_whole
 
 LIST_OF_FILES = ".toolbench-export.json"
-"""The file in the folder that says which files exports wrote there, each with its SHA-256."""
+"""The file in the folder that lists the files that exports wrote there, with their SHA-256."""
 
 
 def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Check that no file of *folder* has other content than in *contents*; an empty one has none.
+    """Check that each existing file of *folder* is empty or has the same content as in *contents*.
 
     Raises:
         ExportError: If a file cannot be read.
-        FileError: If files have other content; the message names all.
+        FileError: If files have other content; the message names them all.
     """
     other = list[str]()
     for place, content in contents.items():
@@ -39,10 +39,10 @@ def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -
     Args:
         folder: The folder of the project; it is made if needed.
         contents: The content of each file, by its path in *folder*.
-        removal: Remove the files that only an earlier export wrote, except those that a person changed.
+        removal: Remove the files that only an earlier export wrote, unless the user changed them.
 
     Returns:
-        Sentences for a person: which files were removed, and which of the earlier files are still there.
+        Sentences for the user: which files were removed, and which earlier files are still there.
 
     Raises:
         ExportError: If a file cannot be written or removed.
@@ -103,7 +103,7 @@ def _listed_digests(folder: Path) -> Mapping[str, str]:
 
 
 def _is_own_file(folder: Path, place: str) -> bool:
-    """Tell whether *place* is a file inside of *folder* itself: no link on the way leads elsewhere."""
+    """Tell whether *place* is a file in *folder* itself: no link on the way leads elsewhere."""
     parts = Path(place).parts
     try:
         path = folder.resolve().joinpath(*parts)
@@ -115,7 +115,7 @@ def _is_own_file(folder: Path, place: str) -> bool:
 
 
 def _remove(folder: Path, place: str) -> None:
-    """Remove the file at *place*, what Python compiled of it, and the folders that are empty then."""
+    """Remove the file at *place*, its compiled code, and the folders that become empty."""
     path = folder / place
     path.unlink()
     if path.suffix == ".py":
@@ -140,7 +140,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _digest(content: bytes) -> str:
-    """Return the SHA-256 of *content* with the line ends of Unix: Git may write those of Windows."""
+    """Return the SHA-256 of *content* with Unix line ends, because Git may write Windows ones."""
     return sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 

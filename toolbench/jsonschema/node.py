@@ -672,7 +672,7 @@ class SchemaView:
         return known[1]
 
     def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
-        """Return the nodes of *schemas*, parts of the whole schema, by name, each read when needed."""
+        """Return the nodes of *schemas*, parts of the whole schema, by name, read when needed."""
         return NodesByName(self, schemas)
 
     def resolve(self, schema: Any) -> tuple[Any, str]:

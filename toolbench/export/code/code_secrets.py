@@ -1,4 +1,4 @@
-"""Find secrets in Python code and its comments, by the names of values and by their shape, and refuse them."""
+"""Find secrets in Python code and its comments, by names and by shape, and refuse them."""
 
 import ast
 import io
@@ -48,7 +48,7 @@ class CodeSecret(NamedTuple):
 
 
 def secrets_in_code(code: str) -> Iterator[CodeSecret]:
-    """Yield the secrets in the Python *code*: in its values, texts and comments."""
+    """Yield the secrets in the Python *code*: in its values, strings and comments."""
     for part in ast.walk(ast.parse(code)):
         yield from _secrets_at(part)
         if isinstance(part, ast.Constant | ast.JoinedStr):
@@ -135,7 +135,7 @@ def _declares_secrets(value: ast.AST) -> bool:
 
 
 def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each value in *part* that has a name, with this name: of a variable or an argument."""
+    """Yield each value in *part* that has a name, with the name of its variable or argument."""
     match part:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -166,7 +166,7 @@ def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _values_with_keys(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each value in *part* that a string stands before, with this string."""
+    """Yield each value in *part* that follows a string, with this string as its name."""
     match part:
         case ast.Tuple(elts=[key, value]) | ast.List(elts=[key, value]):
             yield from _named(key, [value])
@@ -183,7 +183,7 @@ def _values_with_keys(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _named(key: ast.expr | None, values: Iterable[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield *values*, each with *key*, if that is a string."""
+    """Yield each of *values* with *key* as its name, if *key* is a string."""
     if isinstance(key, ast.Constant):
         for name in _texts_of(key):
             for value in values:
@@ -239,7 +239,7 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
 
 
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
-    """Return *statements*, where `API_KEY = "..."` becomes `API_KEY = environ["API_KEY"]`.
+    """Return *statements* with `API_KEY = "..."` changed to `API_KEY = environ["API_KEY"]`.
 
     A statement is changed only if the secret is the whole value of a variable. `check_statement`
     refuses all other statements with a secret. If the code itself gives the name `environ` a value,
@@ -330,7 +330,7 @@ def check_text(text: str, place: str) -> None:
 
 
 def holds_secret(text: str, *, is_code: bool) -> bool:
-    """Tell whether *text* holds a secret of this session, a key, or in code a named secret."""
+    """Tell whether *text* has a secret of this session, a key or, in code, a named secret."""
     if MARK in text or remembered.redactor.occurs_in(text) or any(keys_in(text)):
         return True
     return is_code and any(secrets_in_code(text))

@@ -1,9 +1,9 @@
-"""Find the statements that names need, by following names and nothing else.
+"""Find the statements that some names need, by following the names in the code.
 
-A function looks its names up when it is called, so it gets their last value; other code gets the
-value that was there when it ran. An assignment into a needed object (`prices["tea"] = 3`) goes along
-with it. Whatever else only touches one (`rows.append(1)`, `db.execute(...)`) is left out and
-listed: a user takes it along by the number of its cell.
+A function looks up its names when it is called, so it gets their last values; other code gets the
+values from when it ran. An assignment into a needed object (`prices["tea"] = 3`) is needed too.
+Other statements that only use such an object (`rows.append(1)`, `db.execute(...)`) are left out and
+listed. The user can add them by the number of their cell.
 """
 
 import ast
@@ -21,11 +21,11 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 
 class LeftOut(NamedTuple):
-    """A statement that is left out, though it touches something that is taken.
+    """A statement that is left out, although it uses something that is taken.
 
     Attributes:
         statement: The statement.
-        names: What it touches.
+        names: The names of the taken things that it uses.
     """
 
     statement: Statement
@@ -34,12 +34,12 @@ class LeftOut(NamedTuple):
 
 @dataclass
 class Needed:
-    """The statements that some names need, as places in the list `statements`, and the missing names.
+    """The statements that some names need, and the names that are missing.
 
     Attributes:
         statements: All statements.
-        places: The places of the needed statements.
-        missing: For each missing name, a sentence that says why.
+        places: The indexes of the needed statements in *statements*.
+        missing: For each missing name, a sentence that says why it is missing.
     """
 
     statements: Sequence[Statement]
@@ -51,11 +51,11 @@ class Needed:
         return [self.statements[place] for place in sorted(self.places)]
 
     def left_out(self) -> list[LeftOut]:
-        """Return the statements that touch what is taken, and are not taken themselves."""
+        """Return the statements that use what is taken, and are not taken themselves."""
         return list(_left_out(self))
 
     def objects(self) -> set[str]:
-        """Return the names of the taken objects: of all that is not a function, a class or a module."""
+        """Return the names of the taken objects: all that is not a function, class or import."""
         names = set[str]()
         for place in self.places:
             statement = self.statements[place]
@@ -97,10 +97,10 @@ def needed_by(
         user: The tool that needs *names*, for sentences about missing names.
         without: Names to ignore, because other code will define them.
         maybe: Names that are needed too, but only if a statement defines them.
-        cells: The numbers of cells that are taken too, whatever they do.
+        cells: The numbers of cells that are taken too, whatever they contain.
 
     Raises:
-        ExportError: If there is no cell of a number in *cells*.
+        ExportError: If *cells* has a number that no cell has.
     """
     needed, end = Needed(statements), len(statements)
     todo = list[_Use]()
@@ -139,10 +139,10 @@ def _missing(use: _Use, reason: str) -> str:
 
 
 def _places_of(statements: Sequence[Statement], cells: Collection[int]) -> Iterator[int]:
-    """Yield the places of what runs in *cells*: the rest of them is taken only where it is needed.
+    """Yield the places of the statements in *cells*, except those that are taken only if needed.
 
     Raises:
-        ExportError: If there is no such cell.
+        ExportError: If a cell does not exist.
     """
     numbers, tools = set[int](), set[str]()
     for statement in statements:
@@ -284,7 +284,7 @@ def _called(node: ast.stmt) -> set[str]:
 
 
 def _acts(statement: Statement) -> bool:
-    """Tell whether *statement* does more than look: it calls something, or assigns into it."""
+    """Tell whether *statement* does more than read: it calls something, or assigns into it."""
     if statement.is_definition or statement.names.into:
         return True
     for part in running_now(statement.node):

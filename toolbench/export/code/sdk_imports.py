@@ -1,4 +1,4 @@
-"""Imports of the OpenHands SDK in a notebook, as a package needs them; `toolbench.compat` answers them here."""
+"""Rewrite a notebook's imports of the OpenHands SDK as a package needs them."""
 
 import ast
 from collections.abc import Iterable
@@ -8,10 +8,10 @@ from toolbench.export.code.statements import Statement, statement_of
 
 
 def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
-    """Return *statements*, where the imports in `with openhands():` stand by themselves.
+    """Return *statements* with the imports in `with openhands():` moved out of the block.
 
-    A package for the SDK needs no `with`: there the modules are the SDK's own. A block with other
-    code in it stays as it is.
+    A package for the SDK needs no `with`, because the modules there are the SDK's own. A block with
+    other code in it stays as it is.
     """
     changed = list[Statement]()
     for statement in statements:
@@ -24,10 +24,10 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
 
 
 def with_context_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
-    """Return *statements*, where each import of the SDK stands in a `with openhands():`.
+    """Return *statements* with each import of the SDK inside a `with openhands():` block.
 
-    A package for toolbench can import from the SDK only this way. The notebook did it by a call, which
-    gives no name and is left out, or before it loaded the file of the tools.
+    A package for toolbench can import from the SDK only this way. The notebook may have called
+    `openhands()` instead, but such a call defines no name, so it is left out.
     """
     changed = list[Statement]()
     for statement in statements:

@@ -34,7 +34,7 @@ class Statement:
         node: The syntax tree.
         names: The names that it gives and uses.
         obstacle: The reason why it cannot be in a file, as part of a sentence; empty if it can.
-        is_tool: Whether it is a function with a decorator that makes a tool of the function.
+        is_tool: Whether it is a function with a decorator that makes it a tool.
         cell: The number of its cell; 0 in a file.
     """
 
@@ -57,13 +57,13 @@ class Statement:
 
     @property
     def may_leave(self) -> bool:
-        """Whether the names that this statement gives may keep the values that they had before."""
+        """Whether the names that this statement gives may keep their earlier values."""
         kinds = ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar | ast.Match
         return isinstance(self.node, kinds)
 
 
 def statements_of(module: ModuleType) -> list[Statement]:
-    """Return the statements of *module*; the notebook's own module has the statements of the cells.
+    """Return the statements of *module*; for the notebook's own module, those of the cells.
 
     Raises:
         OSError: If *module* has no source.
@@ -97,7 +97,7 @@ def _with_places(statements: Iterable[Statement], module: ModuleType, cell: int)
 
 
 def tool_decorators(node: ast.stmt, module: ModuleType) -> list[ast.expr]:
-    """Return the decorators of *node*, in *module*, that make a tool of a function."""
+    """Return the decorators of *node*, in *module*, that make a function a tool."""
     found = list[ast.expr]()
     for decorator in getattr(node, "decorator_list", ()):
         first, *rest = ast.unparse(getattr(decorator, "func", decorator)).split(".")
@@ -110,7 +110,7 @@ def tool_decorators(node: ast.stmt, module: ModuleType) -> list[ast.expr]:
 
 
 def _compiled_cells(shell: Any) -> Iterator[str]:
-    """Yield the cells that *shell* compiled: nbval runs all of them without a history."""
+    """Yield the cells that *shell* compiled, because nbval runs cells without a history."""
     is_cell = shell.compile.format_code_name
     # Python keeps them for tracebacks
     for name in list(linecache.cache):
@@ -119,7 +119,7 @@ def _compiled_cells(shell: Any) -> Iterator[str]:
 
 
 def _failed_line(history: Any, number: int) -> int | None:
-    """Return the line at which cell *number* failed; None if it did not fail, or IPython does not tell."""
+    """Return the line at which cell *number* failed; None if it did not, or it is unknown."""
     error = getattr(history, "exceptions", {}).get(number, {})
     text = _COLOUR.sub("", "\n".join(error.get("traceback", ())))
     # Of errors in a chain, the last one ended the cell
@@ -133,7 +133,7 @@ def _failed_line(history: Any, number: int) -> int | None:
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
     """Yield the statements of *cell*; none if *cell* is not Python.
 
-    *is_main* tells whether `__name__ == "__main__"` is true there, as in a notebook.
+    *is_main* is whether `__name__ == "__main__"` is true there, as in a notebook.
     """
     try:
         tree = ast.parse(cell)

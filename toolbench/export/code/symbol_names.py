@@ -76,7 +76,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
 
 
 class _WithGenerators(ast.NodeTransformer):
-    """Replaces comprehensions by generators of the same names, which have a symbol table in any Python."""
+    """Replaces comprehensions by equal generators, which have a symbol table in any Python."""
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
         """Return a generator of the items of *node*."""
@@ -92,7 +92,7 @@ class _WithGenerators(ast.NodeTransformer):
 
 
 def names_of_await(node: ast.stmt) -> Names:
-    """Return the names in *node*, a statement with `await`, for which Python makes no symbol table."""
+    """Return the names in *node*, which has an `await`, so Python makes no symbol table."""
     gives, now = set[str](), set[str]()
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
@@ -117,7 +117,7 @@ def _public_names(module: str) -> Iterator[str]:
 
 
 class _Uses:
-    """The global names that a table of symbols, and the tables inside of it, use and give."""
+    """The global names that a symbol table, and the tables inside it, use and define."""
 
     def __init__(self) -> None:
         self.now = set[str]()
@@ -125,7 +125,7 @@ class _Uses:
         self.given = set[str]()
 
     def collect(self, table: SymbolTable, *, is_called_later: bool) -> None:
-        """Add the names of *table*; with *is_called_later*, it is of a function that is called later."""
+        """Add the names of *table*; *is_called_later* is true inside a function called later."""
         is_top = table.get_type() == "module"
         for symbol in table.get_symbols():
             name = symbol.get_name()
@@ -159,7 +159,7 @@ def running_now(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _added_to(node: ast.stmt) -> Iterator[str]:
-    """Yield the names to which *node* adds, as in `total += 1`: the symbol table has no use of them."""
+    """Yield the names that *node* adds to (`total += 1`): no uses for the symbol table."""
     for part in running_now(node):
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             yield part.target.id

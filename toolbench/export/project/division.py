@@ -1,4 +1,4 @@
-"""Divide a person's code into two parts: the code that the definition needs, and all other code."""
+"""Divide a user's code into two parts: the code that the definition needs, and all other code."""
 
 import ast
 from collections.abc import Collection, Iterable, Sequence
@@ -35,7 +35,7 @@ _OF_PYTHON = frozenset({"classmethod", "dict"})
 class Half:
     """One of the two modules, `definition.py` or `impl.py`.
 
-    It has some of the person's statements, and after them the code that the export writes, if any.
+    It has some of the user's statements, then the code that the export writes, if any.
     """
 
     statements: tuple[Statement, ...]
@@ -49,7 +49,7 @@ class Half:
 
     @property
     def uses(self) -> frozenset[str]:
-        """The names that this module uses, also Python's own names."""
+        """The names that this module uses, including Python's own names."""
         used = union(statement.names.uses for statement in self.statements)
         return used | names_in_code(self.written).uses
 
@@ -62,11 +62,11 @@ class Division:
         definition: The module with the names, inputs and outputs of the tools.
         implementation: The module with the code that does the work of the tools.
         imports: The import statements of the notebook or the file.
-        lazy: The names that only the person's `create` uses; they are imported inside `create`.
+        lazy: The names that only the user's `create` uses; they are imported inside `create`.
         making: The names that `create_tools()` needs, because the expressions in `create` use them.
         create: The expressions that make the tools.
         future: The first `from __future__` import; empty if there is none.
-        left_out: The statements that touch what the package has, and are not in it.
+        left_out: The statements that use what the package has, but are not in it.
     """
 
     definition: Half
@@ -139,7 +139,7 @@ def _check_order(first: Needed, rest: Needed) -> None:
     """Check that `impl.py` finds in `definition.py` the values that its statements used.
 
     Raises:
-        ExportError: If a name got another value later, which the definition has.
+        ExportError: If the definition has a later value of a name than a statement used.
     """
     statements = first.statements
     for place in sorted(rest.places):

@@ -1,4 +1,4 @@
-"""The import lines of a file of the package, for toolbench or the OpenHands SDK, and what they require."""
+"""Write the import lines of a package, for toolbench or the SDK, and list what they require."""
 
 import ast
 import sys
@@ -59,7 +59,7 @@ _SDK = {
 
 
 def written_homes(*, openhands: bool) -> Mapping[str, str]:
-    """Return the module of each name that the code which we write may import."""
+    """Return the module of each name that the code we write may import."""
     return {**_PYTHON, **(_SDK if openhands else _TOOLBENCH)}
 
 
@@ -73,7 +73,7 @@ def import_lines(
         statements: The import statements of the notebook. If one of them imports *name*, *homes* is
             not used. If several do, the last one counts.
         homes: The module of each name that the code we write may use.
-        openhands: Import toolbench's names from the SDK.
+        openhands: Whether to import toolbench's names from the SDK.
 
     Raises:
         ExportError: If the SDK does not have the name.
@@ -113,7 +113,7 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _home(module: str, name: str, *, openhands: bool) -> str:
-    """Return the module from which the package imports *name*; the notebook uses *module*.
+    """Return the module from which the package imports *name*, if the notebook uses *module*.
 
     Raises:
         ExportError: If the SDK does not have *name*.
@@ -241,7 +241,7 @@ def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, s
         extras: The needed extra of a distribution, by its name: `{"fastmcp-slim": "[server]"}`.
 
     Raises:
-        ExportError: If a module belongs to no distribution: then it cannot be installed elsewhere.
+        ExportError: If a module belongs to no distribution, so it cannot be installed elsewhere.
     """
     needed = set[str]()
     # It reads the files of all installed packages, which takes half a second
@@ -287,7 +287,7 @@ def _holds(name: str, path: str) -> bool:
 
 
 def _lower_bound(name: str) -> str:
-    """Return the installed version of *name* as its lowest; empty if it is not installed."""
+    """Return the installed version of *name* as a lower bound; empty if it is not installed."""
     if name == _OURS:
         return f">={__version__}"
     try:

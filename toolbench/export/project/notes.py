@@ -17,7 +17,7 @@ _LONGEST = 100
 
 
 def files_named_in(modules: Mapping[str, str]) -> list[str]:
-    """Return the texts in *modules*, which are Python, that are paths of files which are there now."""
+    """Return the strings in the Python *modules* that are paths of existing files."""
     files = set[str]()
     for code in modules.values():
         for part in ast.walk(ast.parse(code)):
@@ -54,7 +54,7 @@ def notes_on_surroundings(
 
 
 def notes_on_left_out(left_out: Sequence[LeftOut], cells: Collection[int]) -> Iterator[str]:
-    """Yield sentences about the statements in *left_out*; *cells* are taken already."""
+    """Yield sentences about the statements in *left_out*; *cells* are already taken."""
     by_code = dict[str, list[LeftOut]]()
     for one in left_out:
         # A cell may have run twice
@@ -81,7 +81,7 @@ def _cells_of(statements: Iterable[LeftOut]) -> list[str]:
 
 
 def _places(statements: Iterable[LeftOut]) -> str:
-    """Return where *statements* stand, as the end of a sentence."""
+    """Return where *statements* are, as the end of a sentence."""
     numbers = _cells_of(statements)
     if numbers == ["0"]:
         return "the file"
@@ -90,7 +90,7 @@ def _places(statements: Iterable[LeftOut]) -> str:
 
 
 def _shown(statement: Statement) -> str:
-    """Return the code of *statement* in one line, between backticks; nothing of one with a secret."""
+    """Return the code of *statement* on one line in backticks, unless it has a secret."""
     code = statement.code
     if holds_secret(code, is_code=True):
         return "a statement with a secret"

@@ -1,4 +1,4 @@
-"""Write the files of an exported project beside its code: metadata, README, notebook, server and tests."""
+"""Write the other files of an exported project: metadata, README, notebook, server and tests."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def readme_for(
     *,
     openhands: bool,
 ) -> str:
-    """Return the text of README.md; *notes* are sentences about what a person should check."""
+    """Return the text of README.md; *notes* are sentences about what the user should check."""
     name = package.replace("_", "-")
     names = "\n".join(f"- `{tool.name}`: {_first_line(tool.description)}" for tool in tools)
     tested = ", ".join(_tested(len(calls.repeated), len(calls.accepted)))
@@ -96,7 +96,7 @@ Tools for {target}, exported from a notebook by toolbench.
 
 
 def _tested(repeated: int, accepted: int) -> Iterator[str]:
-    """Yield what the tests check, given the numbers of calls that they repeat and only read."""
+    """Yield what the tests check, by the numbers of calls that they repeat and only read."""
     yield "a model gets the same description"
     if repeated:
         yield f"{counted(repeated, 'call')} of the notebook, with the results"
@@ -107,7 +107,7 @@ def _tested(repeated: int, accepted: int) -> Iterator[str]:
 
 
 def _installing(*, openhands: bool) -> str:
-    """Return how to install the package, for others: without a path of the exporting machine."""
+    """Return how to install the package on any machine, without paths of this one."""
     if openhands:
         return (
             "They need Python 3.12 or newer, and their own environment: the SDK cannot share one "

@@ -1,7 +1,7 @@
 """Make tests from the history: a test repeats a call, or checks that its arguments are accepted.
 
-Only the calls of a tool that declares `read_only` are repeated. What its author did not declare is
-not guessed.
+Only the calls of a tool that declares `read_only` are repeated. Nothing is guessed about other
+tools.
 """
 
 import json
@@ -66,7 +66,7 @@ def calls_of(
 
     Args:
         parts: The tools.
-        records: The records of all tools, also of those that are not exported.
+        records: The records of all tools, including those that are not exported.
         earlier_sessions: Whether calls of earlier sessions count; the tool may have changed since.
         openhands: Whether the tests are for the OpenHands SDK.
     """
@@ -134,7 +134,7 @@ def _add_calls(
 def _add_distinct(
     calls: RecordedCalls, name: str, repeatable: Sequence[_Call], accepted: Sequence[_Call]
 ) -> None:
-    """Add calls of the tool *name* to *calls*, each once; *repeatable* if the result was the same."""
+    """Add each call of the tool *name* to *calls* once; repeat those with only one result."""
     steady, unsteady = _divided(repeatable)
     if unsteady:
         calls.notes.append(
@@ -171,7 +171,7 @@ def _why_untested(record: RunRecord, name: str, changed: int, *, is_repeated: bo
 
 
 def _needed_by_tool(part: ToolParts) -> Needed:
-    """Return the statements that the tool in *part* needs, without those of its undefined names."""
+    """Return the statements that the tool in *part* needs; undefined names are ignored."""
     names = names_in_code("\n\n".join((part.definition, part.implementation, part.create)))
     wanted = names.now | names.later | part.types | part.lazy
     return needed_by(part.statements, (), part.tool.name, maybe=wanted)
@@ -198,10 +198,10 @@ def _last_change(needed: Needed) -> int:
 def _first_of_other_tools(
     part: ToolParts, needed: Needed, records: Sequence[RunRecord], changed: int
 ) -> RunRecord | None:
-    """Return the first run of another tool that may have changed an object of *part*; None if none ran.
+    """Return the first run of another tool that may have changed an object of *part*, or None.
 
-    It may if it uses the object, and does not declare that it only reads. A run before the cell
-    *changed*, in which the code of *part* changed last, does not count.
+    A run counts if its tool uses the object and does not declare that it only reads. Runs before
+    the cell *changed*, in which the code of *part* changed last, do not count.
     """
     objects = needed.objects()
     for record in records:
@@ -223,7 +223,7 @@ def _objects_of(tool: AnyTool, statements: Sequence[Statement]) -> set[str]:
 
 
 def _divided(calls: Iterable[_Call]) -> tuple[list[_Call], list[_Call]]:
-    """Return the calls that can be repeated, and those that had several results; each once."""
+    """Return the calls that can be repeated, and those that had several results, each once."""
     last, unsteady = dict[str, _Call](), dict[str, _Call]()
     for call in calls:
         key = json.dumps([call["arguments"], call.get("answers")])
@@ -263,7 +263,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def _answer_to_repeat(answer: Answer) -> dict[str, Any]:
-    """Return *answer* without its question; the reason why no person answered only if none did."""
+    """Return *answer* without its question and, if the user answered, without `absence`."""
     fields = asdict(answer)
     del fields["question"]
     if answer.by_somebody:
@@ -272,7 +272,7 @@ def _answer_to_repeat(answer: Answer) -> dict[str, Any]:
 
 
 def offers_of(tools: Sequence[AnyTool]) -> dict[str, Any]:
-    """Return the description and the schema of the arguments that a model gets, for each tool by name."""
+    """Return the description and the argument schema that a model gets, by the name of the tool."""
     offers = dict[str, Any]()
     for tool in tools:
         offers[tool.name] = {"description": tool.description, "inputSchema": tool.parameters()}

@@ -146,7 +146,7 @@ def _with_lazy_names(
 
 
 def _state_for(kind: Any, *, openhands: bool) -> str:
-    """Return the code of the argument that `create` of the class *kind* needs; empty if it needs none."""
+    """Return the code of the argument that `create` of *kind* needs; empty if it needs none."""
     parameters = list(signature(kind.create).parameters.values())
     needs_state = any(
         p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD

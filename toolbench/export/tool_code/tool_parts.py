@@ -25,13 +25,12 @@ class ToolParts:
         tool: The tool.
         tool_class: The name of the tool's class in the package.
         statements: The statements of the notebook or file, changed as the package needs them.
-        types: The names of the person's classes that the definition needs.
-        definition: The classes that we write for the definition; empty if the person's class is
+        types: The names of the user's classes that the definition needs.
+        definition: The classes that we write for the definition; empty if the user's class is used.
+        implementation: The code that we write for the implementation; empty if the user's class is
             used.
-        implementation: The code that we write for the implementation; empty if the person's class
-            is used.
         create: The expression that makes the tool, perhaps together with other tools.
-        lazy: The names of the person's code that only `create` of the tool's class uses.
+        lazy: The names of the user's code that only `create` of the tool's class uses.
         undecorated: The name of the function from which `@tool` was removed; empty if none.
     """
 
@@ -86,7 +85,7 @@ def literal(value: Any) -> str:
 
 
 def text_literal(text: str) -> str:
-    """Return *text* as a Python literal. If possible, each line of *text* is on a line of its own."""
+    """Return *text* as a Python literal, if possible with each line of *text* on its own line."""
     plain = text.isprintable() or all(c.isprintable() or c == "\n" for c in text)
     if "\n" not in text or not plain or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
