@@ -1,6 +1,6 @@
 """Check tools against the principles of tool design: find the parts that confuse a model.
 
-Which rules there are, and what they found in 2,132 published tools, is in `docs/lint.md`.
+`docs/lint.md` lists the rules, and what they found in 2,132 published tools.
 """
 
 import re
@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The argument, or other part of the tool, unless the message names it; then empty."""
+        """The part of the tool, such as an argument; empty if the message already names it."""
         if self.where in self.message:
             return ""
         return self.where
@@ -269,7 +269,7 @@ RULES: Mapping[str, Rule] = {
 
 
 def finding(tool: str, rule: str, where: str, message: str) -> Finding:
-    """Make the finding that *tool* breaks *rule* at *where*."""
+    """Create the finding that *tool* breaks *rule* at *where*."""
     broken = RULES[rule]
     return Finding(
         tool,
@@ -349,7 +349,7 @@ def _alone(subject: "Subject") -> Iterator[Finding]:
         yield from rule(subject)
 
 
-# Tools with the same finding
+# The number of tools from which on equal findings are merged
 _MANY = 10
 
 
@@ -371,9 +371,9 @@ def _folded(findings: list[Finding]) -> list[Finding]:
 
 # --- what is checked ----------------------------------------------------------------
 
-# Levels of arguments inside arguments
+# Maximum levels of arguments inside arguments
 _DEEPEST = 4
-# Arguments: a few objects that refer to each other have millions
+# Maximum arguments to check, as a few objects that refer to each other can have millions
 _MOST = 10_000
 
 
@@ -392,7 +392,7 @@ class Argument:
 
     @classmethod
     def of(cls, node: Node, path: str, name: str, *, required: bool) -> Self:
-        """Make an argument of *node*, the part of the schema at *path*."""
+        """Create an argument from *node*, the part of the schema at *path*."""
         types = tuple(kind for kind in node.types if kind != "null")
         return cls(path, name, node, required, node.explanation, types)
 
@@ -405,7 +405,7 @@ class Subject:
     """A tool, with the facts that the rules check."""
 
     def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
-        """Read *tool*."""
+        """Collect the facts about *tool*."""
         self.tool = tool
         self.name = tool.name
         self.description = tool.description or ""
@@ -414,13 +414,13 @@ class Subject:
         self.schema: Json = tool.parameters()
         """The schema of the arguments, as a model gets it."""
         self.view = SchemaView(self.schema)
-        """The schema of the arguments as nodes, each read once."""
+        """The schema of the arguments as nodes, each of which is parsed only once."""
         self.arguments = list(islice(self._inside(self.view.whole, "", 0), _MOST))
-        """Every argument, and every property inside an argument, as far as they are linted."""
+        """The arguments to check, and the properties inside them."""
         self.outer = [argument for argument in self.arguments if argument.path == argument.name]
         """The arguments, without the properties inside them."""
         self.tokens = tool_tokens(tool, self.schema).tokens
-        """How many tokens the tool costs in each request, as an estimate."""
+        """An estimate of the tokens that the tool costs in each request."""
 
     def _inside(self, node: Node, path: str, depth: int) -> Iterator[Argument]:
         if depth > _DEEPEST:
@@ -450,7 +450,7 @@ _FOR_GOOD = re.compile(r"delet|destroy|permanent|irrevers|for good|undone", re.I
 
 
 def _hints(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool that deletes says so in its hints."""
+    """Check that the hints of a tool that deletes data say so."""
     action = _destroying_word(subject)
     if not action:
         return
@@ -473,7 +473,7 @@ def _destroying_word(subject: Subject) -> str:
     beginning = " ".join(description.split()[:5])
     for place, word in enumerate(subject.words):
         if word in _DELETES:
-            # _TAKING has English words
+            # _TAKING contains only English words
             if place == 0 or not description.isascii() or _TAKING.search(beginning):
                 return word
         elif word in _TAKES_AWAY and _FOR_GOOD.search(description):
@@ -483,7 +483,7 @@ def _destroying_word(subject: Subject) -> str:
 
 # --- the description ----------------------------------------------------------------
 
-# With one of these words, and none that says more, a description is about the code that it is in
+# A description with one of these words, and no word that says more, is only about its code
 _OF_CODE = re.compile(
     r"(?:todo|fixme|tbd|placeholder|docstring|schema|interface|implement|implementation|wrapper|wrap|"
     r"helper|util|handler|handle|callback|abstract|module|object|method|function|program|code|command|tool|"
@@ -506,7 +506,7 @@ _RESULT = re.compile(
     r"schema|calculat\w+|comput\w+|determin\w+|checks?|such as|e\.g\.|with (?:its|their|the)|along with|shows?)\b|\(.*,.*\)|:\s",
     re.IGNORECASE | re.DOTALL,
 )
-# Characters: a longer text may describe the result in other words
+# Characters above which a description may describe the result in other words
 _LONG = 160
 _LIMITED = re.compile(
     r"\b(limit\w*|max\w*|up to|at most|first|top|latest|recent|pag\w+|cursor|all|every|"
@@ -521,7 +521,7 @@ _LIMITS = re.compile(
 
 
 def _described(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool has a description, of more than one word, that is not about its code alone."""
+    """Check that a tool has a description of more than one word, and not only about its code."""
     text = subject.description.strip()
     if not text:
         message = "There is no description: the model has only the name."
@@ -536,7 +536,7 @@ def _described(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_about_code(text: str, subject: Subject) -> bool:
-    """Tell whether *text* has words about code beside those of the tool's name, and no others."""
+    """Tell whether *text* has only words about code, besides words of the tool's name."""
     named = {_stem(word) for word in subject.words}
     is_about_code = False
     for word in re.findall(r"\w+", text.lower()):
@@ -553,7 +553,7 @@ def _result(subject: Subject) -> Iterator[Finding]:
     text = subject.description.strip()
     if len(text) > _LONG or "outputSchema" in subject.tool.to_mcp_tool(input_schema={}):
         return
-    # _RESULT has English words
+    # _RESULT contains only English words
     if text.isascii() and _READS.match(text) and not _RESULT.search(text):
         message = "It does not say what it returns."
         yield finding(subject.name, "description-result", "description", message)
@@ -562,7 +562,7 @@ def _result(subject: Subject) -> Iterator[Finding]:
 def _limits(subject: Subject) -> Iterator[Finding]:
     """Check that a search tool takes a limit, or that its description says how much it returns."""
     text = subject.description.strip()
-    # _LIMITED has English words
+    # _LIMITED contains only English words
     if not text or not text.isascii() or _LIMITED.search(text):
         return
     if _SEARCHES.isdisjoint(subject.words):
@@ -576,7 +576,7 @@ def _limits(subject: Subject) -> Iterator[Finding]:
 
 # --- the arguments ------------------------------------------------------------------
 
-# Arguments listed in one message
+# Maximum arguments listed in one message
 _MOST_NAMES = 6
 
 _PLAIN = frozenset(
@@ -629,7 +629,7 @@ _JSON = re.compile(
     r"\bas (?:a )?JSON\b|\bin JSON format\b|\bJSON-(?:encoded|stringified)\b",
     re.IGNORECASE,
 )
-# Characters at the start of a text, which say what the argument is
+# Characters at the start of a description, which say what the argument is
 _EARLY = 90
 _MAP = re.compile(r"\b(key|headers?|metadata|map|dict\w*|pairs|any)\b", re.IGNORECASE)
 _KNOB = re.compile(
@@ -677,9 +677,9 @@ def _where(paths: list[str]) -> str:
 
 
 def _is_clear(argument: Argument, subject: Subject) -> bool:
-    """Return whether *argument* needs no description of its own.
+    """Tell whether *argument* needs no description.
 
-    Its name, its schema or the description of the tool explains it.
+    Its name, its schema or the description of the tool may already explain it.
     """
     if argument.name in _PLAIN or argument.name in subject.words:
         return True
@@ -759,7 +759,7 @@ _LIMITED_TYPES = (
     ("array", ("maxItems",), _ITEMS, "items"),
     ("string", ("maxLength", "enum", "pattern"), _LENGTH, "characters"),
 )
-"""Types with a limit: the keywords for it, how a text says it, and what is counted."""
+"""Types with a limit: its keywords, a pattern for it in a description, and its unit."""
 
 
 def _bounds(subject: Subject) -> Iterator[Finding]:
@@ -833,7 +833,7 @@ def _texts(subject: Subject) -> Iterator[Argument]:
 # --- the schema ---------------------------------------------------------------------
 
 _MOST_TOKENS_OF_ONE = 2_500
-# Further places listed in one message
+# Maximum further places listed in one message
 _MOST_PLACES = 5
 
 
@@ -858,11 +858,11 @@ def _required(subject: Subject) -> Iterator[Finding]:
 
 
 def _refused(subject: Subject) -> Iterator[Finding]:
-    """Check that every provider takes the tool unchanged."""
+    """Check that every provider accepts the tool unchanged."""
     refusals: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     makers: set[str] = set()
     for wire in WIRES.values():
-        # Both formats of OpenAI take the same tools
+        # Both formats of OpenAI accept the same tools
         if wire.maker in makers or not wire.is_for_models:
             continue
         makers.add(wire.maker)

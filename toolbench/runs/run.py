@@ -152,7 +152,7 @@ class Run:
             parent: The run whose executor starts this run. The questions of this run are asked in
                 the same way as those of *parent*.
         """
-        # Of its record; `id` is never None
+        # None until the run takes a number; `id` is never None
         self.number: int | None = None
         self.tool = tool
         self.arguments = _arguments_of(call)

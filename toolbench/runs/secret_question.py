@@ -36,8 +36,9 @@ class SecretQuestions:
         """Return the user's answer for *secret*, asked by *run* or by another run that needs it.
 
         Raises:
-            RunCancelled: If *run* is cancelled meanwhile. SecretError: If another run is asking,
-            and waiting in this thread would block its answer.
+            RunCancelled: If *run* is cancelled meanwhile.
+            SecretError: If another run is asking, and waiting in this thread would block its
+                answer.
         """
         with self._lock:
             asked = self._open.get(secret.name)

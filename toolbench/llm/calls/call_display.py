@@ -13,7 +13,7 @@ from toolbench.llm.calls.tool_call import ToolCall
 
 ANSWER = "What goes back to the model"
 NO_CALL = "This message has no tool call that can be read: the model only wrote text."
-# Down to the text, in the message of each provider
+# Deep enough to show the text in the message of every provider
 _OPEN_LEVELS = 6
 _PENDING = "Nothing, until the call is run."
 
@@ -32,7 +32,7 @@ def call_head(call: ToolCall) -> Html:
 
 
 def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
-    """Return as HTML the message that answers *call*, or a note if there is no answer yet."""
+    """Return the message that answers *call* as HTML, or a note if there is no answer yet."""
     answer = _answer(call, observation)
     if answer is None:
         return section(ANSWER, notice(_PENDING, "neutral"))

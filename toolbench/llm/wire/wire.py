@@ -155,7 +155,7 @@ class Wire(ABC):
         return False
 
     def is_client(self, x: Any) -> bool:
-        """Tell whether *x* is a client of the provider's package, or of a subclass."""
+        """Tell whether *x* is an instance of a client class of the provider's package."""
         for kind in type(x).__mro__:
             if self.package and f"{kind.__module__}.".startswith(f"{self.package}."):
                 return hasattr(x, self.method.partition(".")[0])
@@ -362,7 +362,7 @@ def _written(result: ToolResultPart) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as dicts and lists; the objects of an SDK are pydantic models."""
+    """Return *value* as dicts and lists; convert objects of an SDK, which are pydantic models."""
     if isinstance(value, dict | str):
         return value
     if isinstance(value, list | tuple):
