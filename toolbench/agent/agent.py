@@ -67,12 +67,12 @@ class Agent:
             system_prompt: The instructions for the model; none if left out.
             max_steps: The most steps of one `run`. A step is one answer of the model with its
                 calls.
-            max_cost: The most US dollars that a conversation may cost. After that, no request is
-                made. The cost is the sum of `usage.cost` of all answers: answers of this model,
-                answers of other models that condense, rate calls, edit or do delegated tasks, and
-                answers that a fork copied. OpenRouter reports the cost. For other providers
-                give `as_model(..., price=(read, written))`, in dollars for a million tokens. An
-                answer without a known cost counts as free; a notice reports this once.
+            max_cost: The most US dollars that a conversation may cost; then no further request is
+                made. The cost is the sum of `usage.cost` of all answers. This includes the answers
+                of models that condense, rate or edit calls, or do delegated tasks, and answers that
+                a fork copied. OpenRouter reports the cost. For other providers, give
+                `as_model(..., price=(read, written))`, in dollars for a million tokens. An answer
+                without a known cost counts as free; a notice reports this once.
             mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
                 connected when a conversation begins, and closed at its end. The servers of a
                 file have to be approved, as there.
@@ -83,8 +83,8 @@ class Agent:
             max_parallel: The most calls of one answer that run at the same time.
             retry: How often a call is repeated after a network error or a timeout, if its
                 tool is read-only or idempotent.
-            degrade: Whether a failed call is repeated with another tool, the backup. The tool's
-                `meta["backup"]` is the name of the backup; that of a server's tool does not count.
+            degrade: Whether a failed call is repeated with another tool, the backup. The tool names
+                its backup in `meta["backup"]`; a server's tool cannot name one.
             reflect: Whether the model is asked to think after the first failure of each tool.
 
         Raises:

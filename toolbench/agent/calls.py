@@ -58,7 +58,7 @@ _EDITED = "\n[The user changed the arguments before the call ran. They were: "
 # Seconds that stopped calls have to end before they are left alone
 PATIENCE = 0.5
 Chosen = ActionEvent | str | int | None
-"""A call: its event, the number of its event, or the id that the model gave the call."""
+"""How to name a call: by its event, the event's number, or the id that the model gave it."""
 
 
 class Calls:
@@ -91,7 +91,7 @@ class Calls:
         self._token: CancelToken | None = None
         self._stopped_at: float | None = None
         self.asker: Asker | None = None
-        """Gets the questions of the tools and of the policy; if None, they are asked in the
+        """Answers the questions of the tools and the policy; if None, the user is asked in the
         cell."""
 
     def interrupt(self) -> None:

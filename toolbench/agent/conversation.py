@@ -130,9 +130,9 @@ class Conversation:
         self.sender = Sender(agent, self.toolset, agent_state, self.redactor, self.spend)
         self.calls = Calls(agent, self, self.toolset, agent_state, self.spend)
         self._worker: dict[str, object] = {}
-        """The work that a thread does now: at most one."""
+        """The marker of the work that a thread does now; it has at most one entry."""
         self._is_whole = True
-        """Whether no work was interrupted since the state agreed with its log."""
+        """Whether the state matches its log; false during work and after interrupted work."""
 
     @property
     def agent_state(self) -> AgentState:
@@ -330,8 +330,8 @@ class Conversation:
     def undo(self) -> list[Event]:
         """Undo the edits of the last step that made edits, inform the model, return the new events.
 
-        Only tools that support it can undo edits, and only edits that the tools of this
-        conversation object made: after a load or a fork, earlier edits cannot be undone.
+        Only tools that support undo can undo their edits. After a load or a fork, edits from before
+        cannot be undone.
         """
         with self._deciding() as agent_state:
             place = len(agent_state.log)
@@ -342,7 +342,7 @@ class Conversation:
 
     @property
     def requests(self) -> Sequence[SentRequest]:
-        """All requests sent to the model, secrets hidden."""
+        """All requests that were sent to the model, with secrets masked."""
         return SentRequests(self.sender.sent, Masking(self.known_secrets))
 
     @property
@@ -395,7 +395,7 @@ class Conversation:
         return self.agent_state.log.redactor
 
     def written(self) -> list[dict[str, Any]]:
-        """Return the events as JSON data, with secrets hidden."""
+        """Return the events as JSON data, with secrets masked."""
         return files.all_written(self.agent_state.log.after(0), Masking(self.known_secrets))
 
     def to_html(self) -> str:
@@ -403,7 +403,7 @@ class Conversation:
         return transcript.to_html(self)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the conversation to *path*, one line of JSON per event, secrets hidden.
+        """Write the conversation to *path*, one line of JSON per event, with secrets masked.
 
         Args:
             path: The file.

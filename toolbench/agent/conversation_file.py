@@ -74,7 +74,7 @@ _DAMAGE = (
     TypeError,
     ValueError,
 )
-"""The exceptions that the functions here raise when they read damaged data."""
+"""The exceptions that these functions raise for damaged data."""
 _text_or_none: TypeAdapter[str | None] = TypeAdapter(str | None)
 _whole_or_none: TypeAdapter[int | None] = TypeAdapter(int | None)
 # Beside the fields of an observation

@@ -300,7 +300,7 @@ class ObservationEvent(AnswerEvent):
     version: str = field(default="", kw_only=True)
     """The version label of the tool, or of its server, if there is one."""
     by_hand: bool = field(default=False, kw_only=True)
-    """Whether the user answered in place of the tool, which did not run."""
+    """Whether the user answered instead of the tool, which did not run."""
 
     @property
     def answer(self) -> Observation:

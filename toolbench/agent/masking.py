@@ -53,15 +53,15 @@ _PROTOCOL = frozenset(
         "type",
     ]
 )
-"""Fields of a part, as its provider sent it, that are not searched if they are strings: ids, types,
-names and signatures. Any other field is searched, also one that no module here knows; and in a part that
-no module knows, these too, but only for long secrets."""
+"""Fields of a part, in its provider's format, whose strings are not searched: ids, types, names
+and signatures. All other fields are searched, even unknown ones. In parts of an unknown type, these
+fields are searched too, but only for long secrets."""
 _WORKLOAD = frozenset({"args", "arguments", "input", "response"})
-"""Fields of a part whose values are the arguments or the result of a call: all strings are searched."""
+"""Fields of a part with the arguments or result of a call, in which all strings are searched."""
 _BY_NAME = frozenset(
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
 )
-"""Keywords of a schema whose value is an object of schemas; the keys of the object are names."""
+"""JSON Schema keywords whose value maps names to schemas; the names are not searched."""
 _STRUCTURE = frozenset(
     [
         "$anchor",
@@ -76,7 +76,7 @@ _STRUCTURE = frozenset(
         "type",
     ]
 )
-"""Keys of a tool and its schemas whose values are not searched: names, or words of JSON Schema."""
+"""Keys of a tool and its schemas whose values are not searched: names, or JSON Schema words."""
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
 """Keywords of a schema whose value is a value of the argument, or a list of values."""
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})

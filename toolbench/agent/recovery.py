@@ -17,8 +17,8 @@ from toolbench.runs.run import Run, run_here
 ErrorClass = Literal[
     "arguments", "refused", "stopped", "timeout", "network", "permission", "failed"
 ]
-"""Why a call has no result: its arguments do not fit; the user declined it; it was cancelled; it
-took too long; something could not be reached or is busy; something is not allowed; anything else."""
+"""Why a call has no result: its arguments do not fit; the user declined; it was cancelled; it took
+too long; something was unreachable or busy; something was not allowed; any other reason."""
 
 _REFLECT = (
     "\n[Before you call a tool again: say in a sentence what was wrong with this call, and what "

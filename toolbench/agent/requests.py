@@ -40,10 +40,10 @@ from toolbench.runs.exception_text import sentence_of
 from toolbench.wording import counted
 
 REFUSALS = frozenset({400, 413, 415, 422})
-"""The HTTP statuses of a request that fails each time it is sent."""
+"""The HTTP statuses of requests that would fail again if they were repeated."""
 IMAGE_WORDS = re.compile(r"\b(?:images?|image_url|vision|multi-?modal)\b", re.IGNORECASE)
-"""Words in the errors of providers that take no images, with any status: llama.cpp sends 500,
-OpenRouter 404."""
+"""Words in the errors of providers that do not accept images. Such errors may have any status:
+llama.cpp sends 500, OpenRouter 404."""
 # Growth of the conversation before a failed condensation is tried again
 _GROWTH = 1.1
 # Messages, or tools, in a table
@@ -222,7 +222,7 @@ def _table(title: str, rows: Sequence[tuple[str, str, int]]) -> Html:
 
 
 class Sender:
-    """Sends the requests of one conversation to the model, and logs what comes back."""
+    """Sends the requests of one conversation to the model, and logs the answers."""
 
     def __init__(
         self,
@@ -253,9 +253,9 @@ class Sender:
         self._token: CancelToken | None = None
         self._is_cost_unknown = False
         self._has_answered = False
-        """Whether the model answered in this conversation, not only in the one that was copied."""
+        """Whether the model answered in this conversation; copied answers do not count."""
         self._failed_at = 0
-        """The number of tokens when condensing failed the last time."""
+        """The number of tokens when condensing last failed."""
 
     def interrupt(self) -> None:
         """Stop the running request, if there is one."""
@@ -314,9 +314,9 @@ class Sender:
     def _without_images(self, error: Exception) -> list[Event]:
         """Remove images from the context if they may be why the model refused the request.
 
-        All images are removed if the error mentions images and this model has not answered yet: an
-        earlier model may have accepted the images of a loaded conversation. Otherwise only the new
-        images are removed.
+        Normally, only the new images are removed. All images are removed if the error mentions
+        images and this model has not answered yet: an earlier model may have accepted the older
+        images.
         """
         is_refused = getattr(error, "status", None) in REFUSALS
         names_images = IMAGE_WORDS.search(sentence_of(error)) is not None

@@ -1,8 +1,8 @@
 """The state of a conversation: its events, and everything that follows from them.
 
 The log contains all events and only grows. `AgentState.apply` updates the rest for each event:
-messages for the model, waiting calls, the end of the work. It is called for each new event, for
-the events of a file or a fork, and, after an interrupt, for events that were not fully applied.
+messages for the model, waiting calls, the end of the work. It is called for new events and for
+events of a file or a fork. After an interrupt, it is called for events that were not fully applied.
 """
 
 import json

@@ -29,7 +29,7 @@ from toolbench.wording import counted, words_of
 AnyTool = ToolDefinition[Any, Any]
 
 CROWD = 100
-"""The most tools that are offered to a model. If there are more, the model gets a search tool."""
+"""The most tools that a model is offered; if there are more, it gets a search tool instead."""
 # Characters of a description that the search tool shows
 _MAX_DESCRIPTION = 300
 

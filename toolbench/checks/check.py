@@ -69,13 +69,13 @@ class Expectation(BaseModel):
     loosen: list[Literal["times", "ids"]] = Field(default_factory=list)
     """What may differ everywhere: "times" accepts any date-time, "ids" any UUID or hash."""
     json_schema: bool | dict[str, Any] | None = Field(default=None, alias="schema")
-    """A JSON Schema that the result fits."""
+    """A JSON Schema that the result must fit."""
     error: bool | str = False
-    """Whether the tool fails; a string is a regular expression that its text has."""
+    """Whether the tool must fail; a string is a regular expression that must match its text."""
     warnings: bool = False
     """Whether warnings about a server's answer are allowed."""
     seconds: Annotated[float, Field(gt=0)] | None = None
-    """How long the call may take."""
+    """The most seconds that the call may take."""
 
     @property
     def expected(self) -> Any:

@@ -118,7 +118,7 @@ class ProbeConnection:
         self.capabilities: dict[str, Any] = {}
         """What the server declares."""
         self.unanswered = ""
-        """The last question that was not answered in time."""
+        """The last question that got no answer in time."""
         self.paged: list[str] = []
         """The keys of the lists that have more than one page."""
 

@@ -22,7 +22,7 @@ LISTS: Mapping[str, tuple[str, str, str]] = {
     "resources": ("resources", "resources/list", "uri"),
     "resourceTemplates": ("resources", "resources/templates/list", "uriTemplate"),
 }
-"""By the key of a list in its result: its capability, its method, and what names an item."""
+"""For each list, by its key in the result: the capability, the method, the key of a name."""
 INVALID_PARAMS = -32602
 # Pages of a list
 _PAGES = 250

@@ -20,7 +20,7 @@ _OPENING = {
     "server/discover": ("discover", {"supportedVersions", "capabilities"}),
     "initialize": ("initialize", {"protocolVersion", "capabilities", "serverInfo"}),
 }
-"""The first requests: the rule of each, and what its answer has."""
+"""The first requests, each with its rule and the required keys of its answer."""
 
 
 async def look_at_opening(connection: ProbeConnection) -> bool:

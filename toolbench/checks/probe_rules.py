@@ -14,8 +14,8 @@ _OLDEST, STRUCTURED, INPUT_ERRORS, MODERN = (
     "2026-07-28",
 )
 VERSIONS = (_OLDEST, "2025-03-26", STRUCTURED, INPUT_ERRORS, MODERN)
-"""The versions of the specification, the oldest first: the third has structured results, and with the
-fourth, a tool's bad arguments are an error of the tool."""
+"""The versions of the specification, oldest first. The third introduces structured results. From
+the fourth on, wrong arguments are an error of the tool, not of the protocol."""
 _SITE = "https://modelcontextprotocol.io/specification"
 _JSON_RPC = "https://www.jsonrpc.org/specification"
 _TRUTH = (
@@ -447,7 +447,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
 }
-"""The rules by their names; of those of one name, the last one that a version has."""
+"""The rules by name. A name has several rules if its text changed: the last one applies."""
 
 
 FIXES: Mapping[str, str] = {
@@ -485,7 +485,7 @@ FIXES: Mapping[str, str] = {
     "validate": "Check the arguments by the schema of the tool.",
     "input errors": "Answer with a result whose isError is true: a model can correct itself.",
 }
-"""What to do if a rule is broken, by its name."""
+"""What to do if a rule is broken, by the name of the rule."""
 _FIXES_OF_LISTS = {
     "declared": "Answer with a list, an empty one if there is nothing.",
     "undeclared": "Declare the capability.",

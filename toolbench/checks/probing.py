@@ -57,9 +57,9 @@ def probe(
 ) -> ProbeReport:
     """Test *server* against the MCP specification, and return a row for each question.
 
-    The probe opens its own connections (for stdio, its own process): one for each era of MCP, with
-    and without the `initialize` handshake, that the server speaks. It calls a tool only if the tool
-    is declared read-only and the policy allows the call. The arguments are the examples and
+    The probe opens its own connections (for stdio, its own process). There is one for each era of
+    MCP that the server speaks: with and without the `initialize` handshake. A tool is called only
+    if it is declared read-only and the policy allows the call. The arguments are the examples and
     defaults of the tool's schema. A question that cannot be asked is a row too. An interrupt ends
     the probe. Questions of the server are not answered: a call that needs an answer is not made, or
     fails.

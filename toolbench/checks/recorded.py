@@ -24,12 +24,14 @@ _LONGEST = 300
 def recorded_checks(recording: Recording, server: str) -> Checks:
     """Return a check for each recorded call of *server*, which expects the recorded result.
 
-    Left out are calls that were made before with the same arguments and answers, that have a secret or no result,
-    whose arguments do not fit the schema of the tool, or that a file cannot hold.
+    Some calls are left out: repeated calls with the same arguments and answers, calls with a secret
+    or without a result, calls whose arguments do not fit the tool's schema, and calls that a file
+    cannot hold.
 
     Args:
         recording: The recording.
-        server: The name of the server in the checks; the only server of a recording may have any name.
+        server: The name of the server in the checks. If the recording has only one server, this
+            may be another name than in the recording.
 
     Raises:
         ServerError: If the recording has no such server.

@@ -226,8 +226,8 @@ class CheckReport(ReportEntries[CheckResult]):
             The report in which that result is accepted.
 
         Raises:
-            CaseError: If the check has no new result, a secret answer led to the result, the check
-                in the file has changed, or the file cannot be written.
+            CaseError: If the check has no new result, or a secret answer led to the result. Also if
+                the check in the file has changed, or the file cannot be written.
         """
         old = self[place]
         if self.file is None or old.observation is None or not old.has_new_result:

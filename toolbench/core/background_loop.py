@@ -33,7 +33,7 @@ _draw: ContextVar[Callable[[], object] | None] = ContextVar("draw", default=None
 
 @dataclass(frozen=True)
 class _Running:
-    """A loop that runs in a thread of its own."""
+    """A loop that runs in its own thread."""
 
     manager: "AbstractContextManager[BlockingPortal]"
     portal: "BlockingPortal"
@@ -172,7 +172,7 @@ class Portal:
         """Raise an error in the background loop's thread, where a blocking call would never return.
 
         Args:
-            instead: The call to await in place of the blocking call, for the error message.
+            instead: The call to await instead of the blocking call, for the error message.
 
         Raises:
             ToolbenchError: If the calling thread is the background loop's thread.

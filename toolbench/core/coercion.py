@@ -92,9 +92,10 @@ def observation_of(
     If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`,
     and any other value a `ResultObservation` with content.
 
-    A value that fills no fields becomes content: a str becomes text, an image (bytes, PIL,
-    matplotlib) an image block, a pandas table CSV, an object that a notebook draws its image or text.
-    None and other bytes become a short note, other values JSON. A list of content blocks is kept.
+    A value that fills no fields becomes content. A str becomes text; an image (bytes, PIL,
+    matplotlib) becomes an image block; a pandas table becomes CSV. An object that a notebook draws
+    becomes its image or text. None and other bytes become a short note, other values JSON. A list
+    of content blocks is kept.
 
     A result of the packages `mcp` and `fastmcp` is read as if a server had sent it.
 
@@ -460,7 +461,10 @@ _MAKERS: Sequence[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] 
     (is_block, content_of_block),
     (is_drawn, content_of_drawn),
 )
-"""What fits a kind of values, and what makes their content; values of no kind become JSON."""
+"""Pairs of functions: a test for a kind of values, and what makes content of such values.
+
+A value that no test fits becomes JSON.
+"""
 
 
 # --- the data in answers of MCP servers -------------------------------------------------

@@ -89,7 +89,7 @@ _FIRST_BYTES = {
     # After 14 bytes, the size of the header: other data may begin with BM
     "image/bmp": re.compile(rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", re.DOTALL),
 }
-"""The images that every browser shows."""
+"""The patterns of the first bytes of images that every browser can show, by MIME type."""
 _SVG = re.compile(rb"<svg|<\?xml")
 
 

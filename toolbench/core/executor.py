@@ -256,10 +256,10 @@ def _function_or_class(function: Any) -> Any:
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
-    The conversation goes to the second parameter if the parameter has no default, or if a word of
-    its name is `conv` or `conversation` (as in `conv_state`, but not `convert`). Otherwise it goes
-    to a parameter called `conversation`, or else to `*args` or `**kwargs`, as a decorator without
-    `wraps` has them. A function without any of these gets only the action.
+    The conversation goes to the second parameter if that has no default, or if a word of its name
+    is `conv` or `conversation`: `conv_state`, but not `convert`. Otherwise it goes to a parameter
+    called `conversation`, or else to `*args` or `**kwargs`, as a decorator without `wraps` has
+    them. A function without any of these gets only the action.
     """
 
     def without(action: Any, conversation: Any) -> Any:

@@ -30,7 +30,7 @@ from toolbench.redaction.detect import is_secret
 from toolbench.values import as_sent
 
 BASE64 = "toolbench_base64"
-"""The mark in the metadata of pydantic's schema of `bytes`: its JSON is base64."""
+"""The mark, in the metadata of pydantic's schema for `bytes`, that their JSON is base64."""
 # A default that JSON cannot express
 _UNSAYABLE = object()
 _SIMPLE = frozenset({str, int, bool, type(None)})

@@ -15,7 +15,7 @@ from toolbench.core.content import Content, TextContent
 from toolbench.wording import counted, estimate_tokens
 
 LEAST = 100
-"""The smallest number of tokens to which a result can be cut: the sentence about the cut needs 40."""
+"""The lowest limit in tokens for a result; the sentence about the cut alone needs 40 tokens."""
 # Characters that a cut may move to the end of a line
 _NEAR = 200
 # Stand between the parts of a list or an object

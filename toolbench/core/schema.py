@@ -250,7 +250,7 @@ class Action(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view of the call for people, secrets hidden; any Rich renderable.
+        """The view of the call for people, with secrets masked; any Rich renderable.
 
         Examples:
             >>> from pydantic import Field
@@ -487,7 +487,7 @@ _MIME_TYPES = {
     "_repr_json_": "application/json",
     "_repr_javascript_": "application/javascript",
 }
-"""IPython's methods that show an object, with the mime type that each returns; empty for a bundle."""
+"""IPython's display methods, with the mime type that each returns; empty for a mime bundle."""
 
 
 def _without_secrets(show: Callable[..., Any], mime_type: str) -> Callable[..., Any]:
@@ -517,7 +517,7 @@ def _without_secrets(show: Callable[..., Any], mime_type: str) -> Callable[..., 
 
 
 _read_now: ContextVar[tuple[Observation, ...]] = ContextVar("toolbench_read", default=())
-"""The observations whose `to_llm_content` is running: it may read `text` itself."""
+"""The observations whose `to_llm_content` is running, because it may read `text` itself."""
 
 
 def _own_content(observation: Observation) -> Sequence[Any]:

@@ -91,17 +91,18 @@ class Secret:
 
 
 def secret(name: str) -> Any:
-    """Return the secret *name* as the default of a parameter, which is filled in where the tool runs.
+    """Return the secret *name* as the default of a parameter; the tool's run fills in the value.
 
-    The value is looked up at each call: in the keyring (`keyring set toolbench TRACKER` in a
-    terminal; the extra `keyring` brings the command), then in the environment variable *name*.
-    Without either, the user is asked once; the answer is kept in memory for the session, or in the
-    keyring if the user chooses so. If nobody can be asked (a served tool, nbconvert, a thread), the
-    tool does not run, and the error says how to set the secret.
+    The value is looked up at each call: first in the keyring, then in the environment variable
+    *name*. To fill the keyring, run `keyring set toolbench TRACKER` in a terminal; the extra
+    `keyring` installs this command. Without a value, the user is asked once. The answer is kept in
+    memory for the session, or in the keyring if the user chooses that. If nobody can be asked (a
+    served tool, nbconvert, a thread), the tool does not run, and the error says how to set the
+    secret.
 
-    No schema has the parameter, so no model sees it or sends it. The value is masked in forms,
-    views, records, files and texts for models, even if the tool returns it; only your own code gets
-    the result as it is. In a test, set the environment variable, or pass a value to the plain
+    No schema contains the parameter, so no model sees it or sends it. The value is masked in forms,
+    views, records, files and content for models, even if the tool returns it. Only your own code
+    gets the unmasked result. In a test, set the environment variable, or pass a value to the plain
     function: `search.function("crash", token="x")`.
 
     Args:

@@ -234,20 +234,20 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
     _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)
     _number: int = field(init=False, repr=False, default_factory=count().__next__)
-    """The number of tools that were made before."""
+    """How many tools were made before this one."""
     _is_replaced: bool = field(init=False, repr=False, default=False)
-    """Whether the tool left its module when the module was loaded again."""
+    """Whether the tool left its module when the module was reloaded."""
     _is_warned_of: bool = field(init=False, repr=False, default=False)
-    """Whether a warning said that the tool is of an earlier class."""
+    """Whether a warning already said that the tool's class is outdated."""
 
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
     origin: ClassVar[Any] = None
-    """Details of the connection that tell servers with the same name apart; None without a server."""
+    """Details of the connection that distinguish servers of the same name; None without one."""
     is_listed: ClassVar[bool] = True
-    """Whether the server of the tool still lists it; true for a tool without a server."""
+    """Whether the tool's server still lists the tool; true for a tool without a server."""
     blocked: ClassVar[str] = ""
-    """The sentence for calls if the tool cannot be called now; empty if it can."""
+    """The error message for calls if the tool cannot be called now; empty if it can."""
     is_replayed: ClassVar[bool] = False
     """Whether a recording answers the calls, so that no call changes anything."""
     is_in_development: ClassVar[bool] = False

@@ -117,8 +117,9 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
     """Return the sentence that says how to make *tool* again after its class was redefined.
 
     The sentence is empty if *tool*, or a later tool at its place (see `latest`), is made from the
-    newest classes. It is also empty for the tool of a function, whose class is made with the tool:
-    functions called `a-b` and `a_b` share a class name, so a newer class may be another tool's.
+    newest classes. It is also empty for the tool of a function, whose class is made with the tool.
+    As functions called `a-b` and `a_b` share a class name, a newer class may belong to another
+    tool.
     """
     if not tool.is_stale or not tool.latest().is_stale or isinstance(tool.executor, FunctionCall):
         return ""

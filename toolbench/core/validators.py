@@ -32,7 +32,7 @@ from toolbench.values import base64_of, bytes_in
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
-"""The keys of pydantic's schemas under which no schema is."""
+"""The keys of pydantic's core schemas whose values contain no further schemas."""
 
 
 def _kind(part: Any) -> str:
@@ -80,9 +80,9 @@ def _copied(part: Any, change: Callable[[Any], Any]) -> Any:
 # --- unknown names ----------------------------------------------------------------------
 
 _OBJECTS = frozenset({"model-fields", "dataclass-args", "typed-dict"})
-"""The kinds of core schemas that say which names an object takes."""
+"""The kinds of core schemas that list the names of an object's fields."""
 _CONFIGURED = frozenset({"model", "dataclass", "typed-dict"})
-"""The kinds of core schemas whose configuration says what happens to other names."""
+"""The kinds of core schemas whose configuration says how to handle unknown names."""
 _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 """The kinds of pydantic's errors about an unknown name."""
 # The attribute of a class that keeps its validator: one in a table would keep the class alive

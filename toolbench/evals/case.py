@@ -13,7 +13,7 @@ from toolbench.redaction.redactor import Redactor
 from toolbench.values import clip, plain
 
 PROPOSAL = "proposal"
-"""The tag of a case that a program wrote and nobody has confirmed."""
+"""The tag of a case that a program wrote, and that no user has confirmed."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Case:
     tags: Sequence[str] = field(default=(), kw_only=True)
     """Words to group cases by."""
     kept: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
-    """What a file of pydantic-evals has and toolbench does not use, such as evaluators and other
-    metadata. `Cases.write` writes it back."""
+    """Fields of a pydantic-evals file that toolbench does not use, such as evaluators and other
+    metadata. `Cases.write` writes them back."""
 
     def __post_init__(self) -> None:
         prompt: Any = self.prompt

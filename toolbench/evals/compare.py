@@ -135,7 +135,7 @@ def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
 Key = tuple[str, str]
 """The identity of a case: its title and its prompt. The prompt may contain a secret."""
 Results = Mapping[Key, tuple[int, int]]
-"""The number of passed and of all answers, for each case."""
+"""For each case, the number of passed answers and of all answers."""
 
 
 def _key(trial: Trial) -> Key:

@@ -179,14 +179,14 @@ def evaluate(
             models answer in this process, one request at a time. `PersonModel` asks in the calling
             thread.
         save: A JSONL file of the answers, and of the results of calls that ran. An answer of the
-            same model to the same prompt with the same tools is taken from the file, and a call
-            that ran for it does not run again. So use the same file after an interrupt, or after
-            you fixed a case: scores are always computed anew. A model is the same if it has the
-            same name, URL and options, or, for a function, the same source. Give a different model
-            another name. An answer with a secret, which the file does not have, is requested again
-            if its case expects something else. If a call did not run, for example because you
-            declined, you are asked again the next time. Only one evaluation or sweep at a time uses
-            a file.
+            same model to the same prompt with the same tools is taken from the file, and its
+            finished calls do not run again. So use the same file after an interrupt, or after you
+            fixed a case: scores are always computed again. A model is the same if its name, URL
+            and options are, or, for a function, its source. Give a different model another name.
+            The file contains no secrets. So an answer with a secret is requested again if its case
+            now expects something else. If a call did not run, for example because you declined,
+            you are asked again the next time. Only one evaluation or sweep at a time can use a
+            file.
         max_cost: The limit in US dollars. It includes the cost of the answers in *save*. A request
             that may exceed the limit is not made, if its cost is known from the model's price or
             from the model's most expensive answer so far. Running requests are still paid for.

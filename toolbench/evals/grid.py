@@ -22,8 +22,8 @@ class Calls:
         """Read *inputs* for *tool*.
 
         Raises:
-            CaseError: If *inputs* is not a grid, a list or a table, or if an argument that the grid
-                or every row names is not an argument of the tool.
+            CaseError: If *inputs* is not a grid, a list or a table, or if the tool lacks an
+                argument that the grid or every row names.
         """
         self._axes: dict[str, list[Any]] | None = None
         self._rows: Sequence[Any] = ()

@@ -25,7 +25,7 @@ _ID = re.compile(
     r"\b[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-f]{32,128}\b|\b0x[0-9a-f]{6,16}\b"
 )
 LOOSE = {"times": DATE_TIME, "ids": _ID}
-"""What differs from run to run, by the name of its rule: any date-time is as good as another."""
+"""Patterns of text that differs from run to run, by the name of the rule that ignores it."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
     "array": (list, tuple),
     "object": Mapping,
 }
-"""The types of JSON Schema; a bool is first a boolean."""
+"""The Python types of each JSON Schema type; a bool counts as a boolean, not as a number."""
 
 
 def _times(_: Any, expected: Any, actual: Any) -> bool:
@@ -326,9 +326,9 @@ RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "times": _times,
     "ids": _ids,
 }
-"""The rules by name. Each gets the rule's own value, the expected value and the actual value."""
+"""The rules by name. Each gets its own value, the expected value and the actual value."""
 TAKE_VALUE = frozenset({"approx", "regex", "type"})
-"""The rules that may have a value of their own."""
+"""The rules that may have their own value."""
 
 
 def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
@@ -341,7 +341,7 @@ def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
 
 
 ABSENT: Any = object()
-"""In the place of a value that is not there."""
+"""Stands for a value that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -508,7 +508,7 @@ class Comparison:
         return self.differences(value, actual, path)
 
     def rule_of(self, path: Path) -> FieldRule | None:
-        """Return the rule of the place *path*; None if it has none of its own."""
+        """Return the rule for the place *path*; None if the place does not have its own rule."""
         for field_name in (Problem(path, "").where, _pattern(path)):
             if field_name in self.rules:
                 self.met.add(field_name)

@@ -10,9 +10,9 @@ OnProgress = Callable[[str], object]
 
 
 QUIET = 60.0
-"""Seconds without a finished task after which the line says so."""
+"""After so many seconds without a finished task, the line says that none has finished."""
 SOON = 3.0
-"""Seconds until the line appears; shorter work shows no line."""
+"""The seconds of work after which the line appears."""
 
 
 def announce(notes: Iterable[str], on_progress: OnProgress | None) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 IN_A_CELL = 50
-"""The number of failures shown in a cell; few, because they are saved with the notebook."""
+"""The number of failures that a cell shows; a small number, because the notebook saves them."""
 
 # On a page of its own
 _PAGE_ROWS = 10_000

@@ -24,7 +24,7 @@ from toolbench.llm.models import Model
 Task = tuple[str, int, int]
 """The name of a model, the index of a case, and the number of the answer, from 1."""
 Results = dict[int, Json]
-"""The results of the calls of one answer that have ended, by the places of the calls."""
+"""The results of an answer's finished calls, by the position of the call in the answer."""
 
 
 class SavedAnswer(NamedTuple):

@@ -19,7 +19,7 @@ from toolbench.tools.posix import fcntl
 from toolbench.values import plain
 
 VERSION = 1
-"""The form of the lines."""
+"""The version of the file format."""
 _BEGIN = b'{"toolbench": '
 
 

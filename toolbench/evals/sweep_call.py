@@ -33,7 +33,7 @@ OWN_COLUMNS = ("repeat", "state", "error", "seconds")
 
 
 LOST = "lost"
-"""The state of a call whose worker failed, so that its result is not known."""
+"""The state of a call whose worker failed, so that its result is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

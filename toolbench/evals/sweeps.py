@@ -91,26 +91,26 @@ def sweep(
 
     Args:
         tool: The tool, a function, or the name of a registered tool.
-        inputs: A grid, `{"x": range(5), "y": ["a", "b"]}` (all combinations; a string, an object or
-            a number is one value), a list of arguments, or a DataFrame with one call per row (an
-            empty cell is not sent).
+        inputs: A grid, a list of arguments, or a DataFrame with one call per row (an empty cell is
+            not sent). A grid, `{"x": range(5), "y": ["a", "b"]}`, makes all combinations; a string,
+            an object or a number in a grid is one value.
         executor: Makes the calls: any `concurrent.futures.Executor`; threads if left out. A tool
             that is neither a plain function nor read-only may have state, so only one thread
-            calls it. On a cluster each worker has its own copy of the tool, or its own
-            session with the tool's server, which closes after ten seconds without a call.
-            Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker. The
-            calls of a worker that dies are rows with the state `lost`; with *save*, the same call
+            calls it. On a cluster, each worker has its own copy of the tool. For a server's tool,
+            each worker has its own session, which closes after ten seconds without a call.
+            Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker. If a
+            worker dies, its calls are rows with the state `lost`; with *save*, repeating the sweep
             makes only those again. Quick calls are sent together, about 50 ms of work at a time.
             Tools of a notebook need the extra `processes`, and `cluster[:].use_cloudpickle()` in
             ipyparallel.
         save: A JSONL file with one call per line, for one sweep at a time.
         resume: Whether to take finished calls from the file: those with the same arguments of the
-            same tool. A tool is the same if its name, schema, `version` and source are, or, for
-            one of a server, the configuration of the server. The source is that of the function, or
-            of the methods of the executor's class.
-        version: A label for all that the source does not show: values and functions that it reads,
-            files, the state of an executor. Give another one when they have changed. If left out,
-            the label of the tool, `meta={"version": "2"}`, or of its server.
+            same tool. A tool is the same if its name, schema, `version` and source are the same.
+            The source is that of the function, or of the methods of the executor's class. For a
+            server's tool, the configuration of the server takes the place of the source.
+        version: A label for everything that the source does not show: values and functions that it
+            reads, files, the state of an executor. Give a new label when these have changed. If
+            left out, this is the label of the tool, `meta={"version": "2"}`, or of its server.
         repeats: How often each call is made.
         workers: The number of threads.
         retry_errors: Whether to make a call again if the file has an error for it.

@@ -58,9 +58,9 @@ class Trial:
     """The results of the calls that ran: `run` (None if it did not), `state`, `text`."""
     finish_reason: str | None = None
     title: str = ""
-    """The title of the case, with the secrets of the expected and sent calls hidden."""
+    """The title of the case, with the secrets of the expected and sent calls masked."""
     prompt: str = ""
-    """The prompt of the case, with the same secrets hidden."""
+    """The prompt of the case, with the same secrets masked."""
 
     def __post_init__(self) -> None:
         # The dataclass is frozen
