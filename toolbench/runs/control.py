@@ -288,7 +288,7 @@ class Control:
         self.thread: Thread | None = None
         """The thread of a background run."""
         self.is_given_up = False
-        """Whether callers no longer wait for the run: it was stopped, but its call goes on."""
+        """Whether callers no longer wait for the run, although its call has not returned."""
         self.token = CancelToken()
         """The token of the run; cancelling it does not cancel the tokens of the runs inside."""
         self.work = Interruptible(RunCancelled)

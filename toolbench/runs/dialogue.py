@@ -62,9 +62,9 @@ class Dialogue:
                 asker is used instead.
             secrets: The secrets of the run; secrets in answers are added to them.
             outer: The dialogue of the run around this run, if any.
-            takes_presets: Whether preset answers may be used: those of the block in which the run
-                starts, as other threads of the run do not know that block, or of a block inside
-                the run.
+            takes_presets: Whether preset answers may be used. They are those of a block inside the
+                run, or of the block in which the run starts, which other threads of the run do not
+                know.
         """
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None

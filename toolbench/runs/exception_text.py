@@ -1,4 +1,4 @@
-"""Turn an executor's exception into a sentence for the model and a traceback for people."""
+"""Turn an executor's exception into a sentence for the model and a traceback for the user."""
 
 import os
 import sys

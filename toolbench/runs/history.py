@@ -299,9 +299,9 @@ class RunHistory(Sequence[RunRecord]):
     def persist(self, path: str | Path) -> None:
         """Load the records in the file at *path*, and keep all records in this file from now on.
 
-        The records of earlier runs of this session are appended at once, each later record when
-        its run ends. Each record is one line of JSON. A line that was cut off, for example by a
-        crash, is skipped. A run that is already in the history is skipped too, so the cell can be
+        The records of earlier runs of this session are appended immediately, and each later record
+        when its run ends. Each record is one line of JSON. A line that was cut off, for example by
+        a crash, is skipped. A run that is already in the history is skipped too, so the cell can be
         run again.
 
         New runs get numbers after the highest in the file. Runs of this session that ended before

@@ -99,9 +99,9 @@ class Policy:
     If a server's tool does not say whether it destroys data, you are asked before its first call:
     MCP's default is "destructive". Your approval lasts for the session, but not if the server
     changes the description of the tool, or if another server gets the same name. If nobody can
-    answer, such a call runs, unless an outside agent (see `serve`) or an app makes it, or makes the
-    call that it is a part of. A preset answer (see `answering`) never gives this consent. The call
-    is refused if the next preset answer declines, or if none is left.
+    answer, such a call runs. Only calls of an outside agent (see `serve`) or an app, and the calls
+    that they cause, are refused then. A preset answer (see `answering`) never gives this consent.
+    The call is refused if the next preset answer declines, or if none is left.
 
     What counts is the tool as its server lists it now, even for calls that wait in conversations
     and in `serve`. If the server changes the tool while the user is asked, the user is asked again;

@@ -402,10 +402,10 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
 
     After the last answer, questions are declined. What the block has started, such as a run or a
     conversation, keeps the answers in its threads, even if it continues after the block. Nothing
-    else takes them: no call of an outside agent (see `serve`; this includes a call that the block
-    makes to it over HTTP), no click on a button, and no other process. A thread that you start
-    yourself belongs to the block if it runs in the context of the block:
-    `Thread(target=contextvars.copy_context().run, args=(work,))`.
+    else takes them: no click on a button, no other process, and no call of an outside agent (see
+    `serve`). A call that the block makes to the server over HTTP counts as a call of an outside
+    agent. A thread that you start yourself belongs to the block if it runs in the context of the
+    block: `Thread(target=contextvars.copy_context().run, args=(work,))`.
 
     An answer never approves a call of a server's tool that does not declare what it changes. Such a
     call is refused if the next answer is `False` or `None`, or if no answer is left.

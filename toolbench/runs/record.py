@@ -1,8 +1,7 @@
 """The record of a run: enough to read, compare and repeat the run, without its secrets.
 
-This module has, in this order: the observation of a record, the words for a state, the record
-itself, and what a record keeps of arguments and answers. `history` holds records and writes them to
-a file.
+In this order, the module has a record's observation, the words for states, the record, and what a
+record keeps of arguments and answers. `history` holds records and writes them to a file.
 """
 
 from collections import deque
@@ -275,7 +274,7 @@ def _form_of(result: Any, observation: Observation) -> str:
 
 
 def _table_of(observation: Observation, redactor: Redactor) -> TableHead | None:
-    """Return the first rows of a result that is a table, without secrets; None if it is none."""
+    """Return the first rows of a result that is a table, without secrets; else None."""
     frame = returned_frame(observation)
     if frame is None:
         return None

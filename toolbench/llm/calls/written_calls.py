@@ -80,8 +80,8 @@ class WrittenCall:
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
     """Return the calls in *text*, and the words before them; no calls if *text* has only words.
 
-    JSON counts as calls in two cases: it is the whole text, with or without a code fence; or it
-    comes after a mark such as `<tool_call>` that is not in quoted code, and no words come after it.
+    JSON counts as calls in two cases. Either it is the whole text, with or without a code fence. Or
+    it follows a mark such as `<tool_call>` outside quoted code, and no words come after it.
     Thinking before the calls, in `<think>`, is returned with the words. A call that is not JSON is
     returned with a `problem`.
     """

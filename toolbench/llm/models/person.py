@@ -125,8 +125,8 @@ def asked_by(answerer: Answerer) -> Iterator[None]:
 class PersonModel:
     """A model whose answers you write: you see each request and answer it.
 
-    Without an *answerer* you are asked in the cell, by `input()`, or in the panel of the run:
-    first for the tool to call or for text, then for each argument of the tool. The function
+    Without an *answerer*, you are asked in the cell, by `input()`, or in the panel of the run. You
+    first choose a tool to call or write text, and then give each argument of the tool. The function
     `answering` of `toolbench.runs.questions` gives the answers in advance. The schema of a tool is
     shown only the first time, later only its name.
 

@@ -82,7 +82,7 @@ class RecordedModel:
     Args:
         path: The file; it may be missing if there is an inner model.
         inner: The model that answers the requests that are not in the file.
-        name: The name for people; if left out, the name of the inner or the recorded model.
+        name: The display name; by default the name of the inner model or of the recorded one.
 
     Raises:
         ModelError: If there is no such file, or a line of it is not a recorded answer.

@@ -1,8 +1,8 @@
 """OpenAI's chat completions, which many other servers use too.
 
-A message is read in this order: its `reasoning_content` or `reasoning` as thinking, the blocks of
-its `content` as text and images, then its `images` (OpenRouter) and its `tool_calls`. A call that
-is not an object is left out. Arguments that are not a string become JSON text.
+A message is read in this order: thinking from `reasoning_content` or `reasoning`; text and images
+from the blocks of `content`; then `images` (OpenRouter) and `tool_calls`. A call that is not an
+object is left out. Arguments that are not a string become JSON text.
 """
 
 import json
