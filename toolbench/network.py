@@ -121,7 +121,7 @@ MOST_BYTES = 100_000_000
 
 
 def too_long() -> str:
-    """Return the phrase that says that an answer is too long."""
+    """Return the phrase for an answer that is too long."""
     return f"it has more than {MOST_BYTES:,} bytes (decompressed), which is the limit"
 
 

@@ -241,7 +241,7 @@ def key_text(key: Any) -> str:
 
 
 def sentence(error: BaseException) -> str:
-    """Return `str(error)`, with each note of *error* on a line of its own, as in a traceback.
+    """Return `str(error)`, with each note of *error* on a separate line, as in a traceback.
 
     If `str` raises an error, the arguments of *error* are used instead.
     """

@@ -80,7 +80,7 @@ def snake_case(name: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of *name*, in lower case; it may be in snake, camel, kebab or dotted case."""
+    """Return the words of *name*, in any case such as snake or camel, in lower case."""
     return [word for word in re.split(r"[^a-z0-9]+", snake_case(name)) if word]
 
 

@@ -12,8 +12,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with *arguments*, or with those of this process; return its exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
-        # Imports make no garbage, and looking for some takes a sixth of the time of a call:
-        # `app.run` and `server_source` begin to look for it when enough is imported
+        # Importing makes no garbage, and collecting would take a sixth of the time of a call.
+        # `app.run` and `server_source` switch collection on when enough is imported.
         gc.disable()
     try:
         from toolbench.cli.app import run  # noqa: PLC0415 - cyclopts is an extra

@@ -94,7 +94,7 @@ def _strings(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, str, Pa
 
 
 def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
-    """Return the parts of an object or a list, each with its name or place; other values have none."""
+    """Return the parts of an object or a list, each with its name or place; else nothing."""
     if isinstance(value, Mapping):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
@@ -222,7 +222,7 @@ def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool
 
 
 def _nulls(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, Path]]:
-    """Yield the path of each null in *value* that is the value of a property, and the object's node."""
+    """Yield the object's node and the path of each property in *value* that is null."""
     if len(path) > _MOST_LEVELS:
         return
     for step, item in _steps(value):
@@ -233,7 +233,7 @@ def _nulls(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, Path]]:
 
 
 def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
-    """Return a copy of *value*, which is at *path*, without the properties at the paths *left_out*."""
+    """Return a copy of *value*, itself at *path*, without the properties at *left_out*."""
     if len(path) > _MOST_LEVELS or not isinstance(value, Mapping | list):
         return value
     parts = {}

@@ -272,7 +272,7 @@ def _value_names(schema: Schema) -> dict[Any, Any]:
 
 
 def has_type(value: Any, types: Iterable[str]) -> bool:
-    """Tell whether *value* has one of *types*; True also if all *types* are unknown."""
+    """Tell whether *value* has one of *types*; also True if all *types* are unknown."""
     known = TYPES & {*types}
     return not known or not known.isdisjoint(types_of_value(value))
 
@@ -289,7 +289,7 @@ def with_values_of_its_types(schema: Json) -> Json:
 
 
 def _with_some_values(schema: Json, is_kept: Callable[[Any], bool]) -> Json:
-    """Return *schema* with only the values in `enum` for which *is_kept* is true, and their names."""
+    """Return *schema* with only those values in `enum` (and names) for which *is_kept* is true."""
     values, names = sequence(schema, "enum"), sequence(schema, "enumNames")
     some_values, some_names = [], []
     for n, value in enumerate(values):
@@ -441,7 +441,7 @@ def _split(schema: Json) -> tuple[Json, Json]:
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
-    """Simplify *branches*, alternatives that are not null; *base* has the keywords beside them."""
+    """Simplify *branches*, alternatives that are not null; *base* has the keywords next to them."""
     notes, rules = _split(base)
     if len(branches) == 1:
         part = branches[0][0]
@@ -553,7 +553,7 @@ def _one_choice(branches: tuple[Any, ...]) -> Json | None:
 
 
 def _one_scalar(branches: tuple[Any, ...], rules: Json) -> Json | None:
-    """Return a schema with one type for all *branches*; None unless all are strings or all numbers."""
+    """Return a schema with one type for all *branches*, if all are strings or all numbers."""
     kinds, formats = [], []
     for branch in branches:
         if not isinstance(branch, dict) or not branch.keys().isdisjoint(("enum", "const", "$ref")):
@@ -652,7 +652,7 @@ def inline_defs(schema: Json) -> Json:
 
 
 class _Inliner:
-    """Replaces references by their definitions, none of which is recursive."""
+    """Replaces references with their definitions, none of which is recursive."""
 
     def __init__(self, defs: Schema) -> None:
         self._defs, self._nodes = defs, 0

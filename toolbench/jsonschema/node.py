@@ -110,7 +110,7 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that a value may have; an empty tuple means any type. For `null` see `takes_null`."""
+        """The types that a value may have; empty for any type. For `null` see `takes_null`."""
         if self.type is not None:
             return (self.type,)
         types: dict[str, None] = {}
@@ -263,7 +263,7 @@ class Node:
 
     @property
     def values(self) -> list[Any]:
-        """The values that the schema lists (`const` or `enum`) and accepts; empty if it lists none."""
+        """The values that the schema lists (`const` or `enum`) and accepts; may be empty."""
         return [value for value, _ in self._named_values]
 
     @property
@@ -703,7 +703,7 @@ class SchemaView:
             return False
 
     def _validator(self, schema: Any) -> SchemaValidator:
-        """Return the validator of *schema*, a part of the whole schema, with all its definitions."""
+        """Return the validator of *schema*, a part of the whole, with all its definitions."""
         known = self._validators.get(id(schema))
         if known is None:
             known = self._validators[id(schema)] = (schema, self._compiled(schema))

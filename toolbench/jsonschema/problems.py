@@ -1,4 +1,4 @@
-"""Say in plain words what is wrong with a value: errors of jsonschema-rs and pydantic as `Problem`."""
+"""Turn errors of jsonschema-rs and pydantic into `Problem`s, which say what is wrong."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ def _kind_of(error: "SchemaMismatch") -> str:
 
 
 def _fact(error: "SchemaMismatch", name: str) -> Any:
-    """Return the detail *name* of *error*, such as the `options` of an enum; None if it has none."""
+    """Return the detail *name* of *error*, such as the `options` of an enum, or None."""
     return getattr(error.kind, name, None)
 
 
@@ -341,7 +341,7 @@ def _tag_problem(line: dict[str, Any], path: Path) -> Problem:
 
 
 def _example(name: str) -> str:
-    """Return an example of the format *name*, without a time zone, which pydantic does not ask for."""
+    """Return an example of the format *name* without a time zone, which pydantic does not need."""
     return FORMAT_EXAMPLES[name][0].removesuffix("Z")
 
 

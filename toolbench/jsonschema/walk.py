@@ -91,7 +91,7 @@ def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
 
 
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
-    """Return the keyword of *schema* that lists alternatives, the alternatives, and the other keywords.
+    """Return the keyword that lists alternatives, the alternatives, and the other keywords.
 
     If *schema* has several such keywords, the first counts. If it has none, the keyword is empty.
     """

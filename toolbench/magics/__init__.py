@@ -1,1 +1,1 @@
-"""The magics. A magic only parses its line, calls other parts of toolbench, and returns a result."""
+"""The magics. Each parses its line, calls other parts of toolbench, and returns a result."""

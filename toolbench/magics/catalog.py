@@ -80,7 +80,7 @@ class Catalog:
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return an entry for each tool whose name matches *pattern* and whose source matches *source*.
+        """Return an entry for each tool with a name like *pattern* and a source like *source*.
 
         A *pattern* with a dot also matches addresses. If only the address of a tool matches, its
         entry has the address as its name.
@@ -232,7 +232,7 @@ class Catalog:
         yield from map(self._registered, self._registry)
 
     def _made(self) -> Iterator[AnyTool]:
-        """Yield the tools of the notebook, the newest of each name, and those of the servers."""
+        """Yield the newest tool of each name in the notebook, and the tools of the servers."""
         yield from _newest(tools_in(list(self._namespace.items())))
         yield from self._client() or ()
 

@@ -178,7 +178,7 @@ class ChatMagics(NotebookMagics):
             raise UsageError(str(error)) from None
 
     def _value_of(self, expression: str) -> Any:
-        """Evaluate *expression* in the notebook; the names of `toolbench.llm.models` need no import.
+        """Evaluate *expression* in the notebook, where names of `toolbench.llm.models` are known.
 
         Raises:
             UsageError: If *expression* raises an error.

@@ -139,7 +139,7 @@ class LineParser(argparse.ArgumentParser):
         return rest
 
     def positional_words(self, words: Sequence[str]) -> list[str]:
-        """Return those of *words* that are neither options nor values of options."""
+        """Return the *words* that are neither options nor values of options."""
         return [word for word in self.without_options(words) if not word.startswith("-")]
 
     def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
@@ -176,7 +176,7 @@ class LineParser(argparse.ArgumentParser):
         raise HelpWanted(self.help_text())
 
     def parse_words(self, words: Sequence[str]) -> Namespace:
-        """Return the options in *words*; options may stand anywhere.
+        """Return the options in *words*; options may be anywhere.
 
         Raises:
             UsageError: If the line is wrong.
@@ -201,7 +201,7 @@ class LineParser(argparse.ArgumentParser):
 
 
 def with_examples(help_text: str, examples: Sequence[str]) -> str:
-    """Return *help_text* with *examples* below it; it is also the docstring of the magic."""
+    """Return *help_text* with *examples* below; the magic uses this as its docstring."""
     if not examples:
         return help_text
     return "\n".join([help_text, "examples:", *(f"  {line}" for line in examples), ""])

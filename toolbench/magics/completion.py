@@ -1,4 +1,4 @@
-"""IPython's matcher: complete tools, arguments, values, servers and commands, and the body of a call."""
+"""A matcher for IPython that completes tools, arguments, values, servers, commands and bodies."""
 
 import re
 import shlex
@@ -139,7 +139,7 @@ def _filter_words(parser: LineParser, words: Sequence[str]) -> list[str]:
 def _in_family(
     family: Family, words: Sequence[str], typed: str
 ) -> tuple[LineParser | None, Sequence[str], list[str]]:
-    """Return the parser of the line, the words it reads, and the commands that may stand here."""
+    """Return the parser of the line, the words it reads, and the commands that may be here."""
     commands: list[str] = []
     if words and words[0] in family.parsers:
         parser, words = family.parsers[words[0]], words[1:]

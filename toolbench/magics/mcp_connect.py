@@ -288,7 +288,7 @@ def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
 
 
 def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the headers, the token and the folder that are on the line, as a configuration has them.
+    """Return the headers, the token and the folder of the line in the form of a configuration.
 
     Raises:
         UsageError: If one of them cannot be used.

@@ -51,7 +51,7 @@ def _registry(magics: "MCPMagics", options: Namespace) -> Listing:
 def connect(
     magics: "MCPMagics", options: Namespace, open_entry: "Callable[[str, ServerEntry], Listing]"
 ) -> Any:
-    """Return the form to connect the server that `--registry` names; a terminal asks for each value.
+    """Return the form to connect the server of `--registry`; a terminal asks for each value.
 
     Args:
         magics: The magics of the notebook.

@@ -25,7 +25,7 @@ class PolicyEnum(Enum[Any]):
     """
 
     def get(self, obj: Any, cls: Any = None) -> Any:
-        """Return the policy's value, whoever set it."""
+        """Return the policy's current value."""
         return getattr(policy, str(self.name))
 
     def set(self, obj: Any, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""%tool and %%tool open a tool's panel, or run the tool; %%tool_call shows the calls in a model's message."""
+"""%tool and %%tool open or run a tool; %%tool_call shows the calls in a model's message."""
 
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any

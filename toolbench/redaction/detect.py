@@ -383,7 +383,7 @@ class Secrecy:
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
-        """Tell quickly whether *arguments* certainly have no secret; False means that `hide` must check.
+        """Tell quickly whether *arguments* certainly have no secret; if False, `hide` must check.
 
         The result is true if the schema declares all names, no name means a secret, and all values
         are simple, or JSON of simple values. Most calls of most tools are like this.
@@ -587,7 +587,7 @@ def _may_hold(text: str) -> bool:
 
 
 def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
-    """Tell quickly whether *value*, whose schema has no secrets, certainly has none at any depth."""
+    """Tell quickly whether *value*, whose schema has no secrets, certainly has none either."""
     try:
         return _are_parts_harmless(value, set())
     except RecursionError:
@@ -652,7 +652,7 @@ BY_NAMES = Secrecy({})
 
 
 def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
-    """Yield the strings in *value*, at any depth; if *numbers* is true, its numbers as strings too."""
+    """Yield the strings in *value*, at any depth, and its numbers as strings if *numbers*."""
     for part in every_part(value):
         # By the type: the `__class__` of an object may run code
         kind = type(part)

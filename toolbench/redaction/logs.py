@@ -26,7 +26,7 @@ def hide_in_record(record: logging.LogRecord, redactor: Redactor) -> None:
 
 
 class _Hiding(logging.Filter):
-    """A filter that hides all remembered secrets, and those of servers, in every log record."""
+    """A filter that hides all remembered secrets, including those of servers, in log records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         hide_in_record(record, remembered.redactor.joined(secrets_of_servers.redactor_of_cell))

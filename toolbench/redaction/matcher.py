@@ -163,7 +163,7 @@ class _OneByOne:
     def find_matches_as_indexes(
         self, data: bytes, *, overlapping: bool = False
     ) -> list[tuple[int, int, int]]:
-        """Return the matches in *data*. Each match is the index of the pattern, the start and the end.
+        """Return the matches in *data*, each as the index of the pattern, the start and the end.
 
         If *overlapping* is false, return at most one match.
         """

@@ -24,8 +24,8 @@ class _Row(NamedTuple):
     strength: Strength
 
 
-# `key`, `session_id` and `signature` are names of ordinary arguments (100 of the 9,376 arguments in our
-# corpus, none of them a secret), but not of ordinary settings of a server: hence two strengths.
+# `key`, `session_id` and `signature` name ordinary arguments of tools (100 of 9,376 in our corpus,
+# none of them a secret), but secrets in the settings of a server. Hence there are two strengths.
 _TABLE = (
     # Not `GIT_ASKPASS`, which names a program
     _Row(r"(?<!by)(?<!ask)pass(word|wd|phrase|code)?|pwd", Strength.ARGUMENT),

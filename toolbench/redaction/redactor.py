@@ -53,7 +53,7 @@ class Redactor:
     """Replaces the secrets of a set by a mark, in any object and in any writing."""
 
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
-        """Make a redactor of *secrets*; those of fewer than *shortest* characters are left out."""
+        """Make a redactor of *secrets*, except those with fewer than *shortest* characters."""
         self.secrets = frozenset(s for s in secrets if len(s.strip()) >= shortest)
         """The secrets; if there are none, the redactor need not be called."""
 
@@ -243,7 +243,7 @@ class Stream:
         return len(self._held)
 
     def feed(self, text: str) -> str:
-        """Add *text*; return all text that can be shown now, including text that was held back before."""
+        """Add *text*; return all text that can be shown now, including text held back before."""
         redactor = self.redactor
         is_small = len(text) <= _PIECE and not self._held
         if is_small and redactor.secrets and redactor.passes(text):

@@ -178,7 +178,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of *value*: from `__dict__`, from slots, and those of an exception."""
+    """Yield the attributes of *value*: from `__dict__`, from slots, and from exceptions."""
     yield from dict(getattr(value, "__dict__", {})).items()
     names: list[str] = []
     for kind in type(value).__mro__:
@@ -323,7 +323,7 @@ def _kept(value: Any) -> frozenset[str]:
 
 
 def _alike(value: Any, masked: Any) -> Any:
-    """Return *masked* converted to the class of *value*; unchanged if the class does not accept it."""
+    """Return *masked* converted to the class of *value*, or unchanged if this fails."""
     kind = type(value)
     try:
         if hasattr(value, "_fields"):

@@ -56,7 +56,7 @@ def _texts(secret: str) -> set[str]:
 
 
 def _as_bytes(text: str) -> bytes:
-    """Return *text* as UTF-8. A surrogate that stands for an invalid byte becomes this byte again."""
+    """Return *text* as UTF-8; a surrogate that stands for an invalid byte becomes this byte."""
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:
@@ -197,7 +197,7 @@ _SHORTEST_COOKIE = 8
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:
-    """Yield *secret*, and each of its parts that is a secret by itself; *name* is its name.
+    """Yield *secret*, and each of its parts that is itself a secret; *name* is its name.
 
     The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie, all
     without blanks around them.
@@ -219,7 +219,7 @@ def parts(secret: str, name: str = "") -> Iterator[str]:
 
 
 def _of_basic(credentials: str) -> Iterator[str]:
-    """Yield `user:password` and the password alone, both taken from the base64 text *credentials*."""
+    """Yield `user:password` and the password alone, from the base64 string *credentials*."""
     try:
         decoded = b64decode(credentials, validate=True).decode()
     except ValueError:

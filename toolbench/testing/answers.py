@@ -1,4 +1,4 @@
-"""The answers of a fake server: special ones that a test gives, and those of a recording."""
+"""The answers of a fake server: special answers that a test gives, and recorded answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a fake server offers and answers: tools, resources, prompts; and the calls it has received."""
+"""What a fake server offers and answers, and the calls that it has received."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Script:
         return len(self._tools)
 
     def add_tool(self, tool: dict[str, Any], answer: Any) -> None:
-        """Offer *tool*, in the form of `tools/list`, and answer each call of this tool with *answer*."""
+        """Offer *tool*, in the form of `tools/list`, and answer each call of it with *answer*."""
         self._tools[tool["name"]] = _ScriptedTool(tool, answer)
 
     def remove_tool(self, name: str) -> None:
@@ -98,7 +98,7 @@ class Script:
     # --- answers to clients -------------------------------------------------------
 
     def described(self) -> dict[str, Any]:
-        """Return what the server says about itself to a new client: name, capabilities, instructions."""
+        """Return what a new client is told about the server: name, capabilities, instructions."""
         changes = {"listChanged": True}
         capabilities: dict[str, Any] = {"tools": changes, "logging": {}}
         if self._resources or self._templates:
@@ -149,7 +149,7 @@ class Script:
         return {"messages": [{"role": "user", "content": content}]}
 
     def answer_to(self, call: ReceivedCall) -> Any:
-        """Add *call* to `calls`; return its answer, or a tool that the caller runs to get the answer.
+        """Add *call* to `calls`; return its answer, or a tool that the caller runs to get it.
 
         Raises:
             RpcError: If the server does not have the tool, or if the recorded answer is an error.

@@ -2,7 +2,7 @@
 
 A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread, and the exception
 that cancels a run between any two bytecodes of the run's thread. If one of them is raised while
-`threading` takes a lock, the lock stays locked for ever. So code that owns locks, files and
+`threading` takes a lock, the lock stays locked forever. So code that owns locks, files and
 processes runs in a thread that no signal interrupts. The caller waits in one call of a C function,
 which can be interrupted safely.
 """

@@ -63,7 +63,7 @@ class Statement:
 
 
 def statements_of(module: ModuleType) -> list[Statement]:
-    """Return the statements of *module*; for the notebook's own module, those of the cells.
+    """Return the statements of *module*; for the notebook's own module, the cells' statements.
 
     Raises:
         OSError: If *module* has no source.

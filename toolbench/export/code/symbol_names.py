@@ -76,7 +76,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
 
 
 class _WithGenerators(ast.NodeTransformer):
-    """Replaces comprehensions by equal generators, which have a symbol table in any Python."""
+    """Replaces comprehensions with like generators, which have a symbol table in any Python."""
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
         """Return a generator of the items of *node*."""
@@ -147,7 +147,7 @@ class _Uses:
 
 
 def running_now(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield *node* and its parts, without the bodies of functions, which run when they are called."""
+    """Yield *node* and its parts, except the bodies of functions, which run only when called."""
     yield node
     for field, value in ast.iter_fields(node):
         if field == "body" and isinstance(node, (*_FUNCTIONS, ast.Lambda)):
@@ -193,7 +193,7 @@ def _loaded_or_stored(node: ast.AST, kind: type[ast.expr_context]) -> set[str]:
 
 
 def _assigned_into(node: ast.stmt) -> Iterator[str]:
-    """Yield the names of the objects into which *node* assigns: items, attributes, `@app.register`."""
+    """Yield the names of the objects to whose items, attributes or registers *node* adds."""
     for part in running_now(node):
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
             yield from base_of(part)

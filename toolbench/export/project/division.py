@@ -82,7 +82,7 @@ class Division:
 def divided(
     parts: Sequence[ToolParts], *, cells: Collection[int] = (), openhands: bool
 ) -> Division:
-    """Divide the code of *parts*, which are tools of one notebook or file, and that of *cells*.
+    """Divide the code of the tools in *parts*, from one notebook or file, and the code of *cells*.
 
     Raises:
         ExportError: If the code needs a part that is missing, or that would not work in a package.

@@ -257,7 +257,7 @@ def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, s
 
 
 def _distribution_of(module: str, installed: Callable[[], Mapping[str, list[str]]]) -> str:
-    """Return the distribution of *module*; *installed* returns those of each top-level package."""
+    """Return the distribution of *module*; *installed* returns those of each package."""
     top = module.partition(".")[0]
     if top == "toolbench":
         return _OURS

@@ -67,7 +67,7 @@ class _Imports:
         self._makes_observations = openhands and _makes_observations(division)
 
     def of(self, names: Iterable[str]) -> list[str]:
-        """Return the lines that import *names*: from this package, as the cells do, or for our code."""
+        """Return the lines that import *names*: from this package, as the cells do, or ours."""
         lines = set[str]()
         for name in names:
             if name in self._definition:

@@ -97,7 +97,7 @@ def _add_calls(
     candidates: Sequence[RunRecord],
     records: Sequence[RunRecord],
 ) -> None:
-    """Add to *calls* those of *candidates*, records of the tool in *part*, that become tests."""
+    """Add to *calls* the *candidates*, records of the tool in *part*, that become tests."""
     name, hints = part.tool.name, part.tool.hints
     needed = _needed_by_tool(part)
     changed = _last_change(needed)
@@ -155,7 +155,7 @@ _ONLY_ARGUMENTS = "the tests check only that its arguments are accepted."
 
 
 def _why_untested(record: RunRecord, name: str, changed: int, *, is_repeated: bool) -> str:
-    """Return a sentence that says why *record* becomes no test; empty if it becomes one.
+    """Return the reason why *record* does not become a test; empty if it becomes one.
 
     The code of the tool *name* changed last in the cell *changed*.
     """

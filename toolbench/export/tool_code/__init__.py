@@ -1,1 +1,1 @@
-"""Write the code of one tool for a package: classes for its definition, an executor for its work."""
+"""Write the code of one tool for a package: the classes of its definition, and its executor."""

@@ -130,7 +130,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
         return DeclaredResources(tuple(map(resource_of, files_in(action.patch))))
 
     def preview(self, action: ApplyPatchAction) -> Sequence[str]:
-        """Return the folder, and a line for each file that the patch adds, changes, moves or deletes."""
+        """Return the folder, and a line for each file that the patch changes in any way."""
         preview = getattr(self.executor, "preview", None)
         # As above
         if preview is None:

@@ -56,7 +56,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         return ApplyPatchObservation.from_text(message, is_error=True, message=message)
 
     def files_in(self, patch: str) -> list[Path]:
-        """Return the absolute paths of the files that *patch* names; empty if *patch* is not a patch."""
+        """Return the absolute paths of the files in *patch*; empty if it is not a patch."""
         try:
             files = parse(patch)
         except RunError:
@@ -99,7 +99,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         )
 
     def _entries(self, file: FilePatch) -> tuple[Entry, Entry | None]:
-        """Return the entry of *file*, and the entry of its new path; None if *file* is not moved."""
+        """Return the entry of *file*, and the entry of its new path if *file* is moved."""
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
         entry = self._entry(file.path, follow=updates, is_new=is_new)

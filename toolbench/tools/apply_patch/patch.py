@@ -147,7 +147,7 @@ def _wrong(number: int, line: str, why: str) -> RunError:
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
-    """Apply *parts* to *file*; return the new text, and the number of lines that match only inexactly.
+    """Apply *parts* to *file*; return the new text, and how many lines match inexactly.
 
     A line matches inexactly if it differs in white space. Unchanged lines keep the white space of
     the file. New lines get the line ends of the file.

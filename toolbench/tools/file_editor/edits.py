@@ -66,7 +66,7 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
 
 
 def insertion(file: TextFile, line: int, new: str) -> Change:
-    """Return the change of *file* that inserts *new* as separate lines after *line*; 0 means the top.
+    """Return the change that inserts *new* into *file* as lines after *line*; 0 is the top.
 
     Raises:
         RunError: If the file has fewer lines than *line*.

@@ -1,4 +1,4 @@
-"""Show lines of a text with line numbers, like `cat -n`, up to a limit of characters."""
+"""Show lines of a file with line numbers, like `cat -n`, up to a limit of characters."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Lines(NamedTuple):
 
 
 def lines_of(text: str, first: int, last: int) -> Lines:
-    """Return the lines of *text*, the whole text of a file, from *first* to *last* (-1 for the end)."""
+    """Return the lines from *first* to *last* (-1 for the end) of *text*, a file's whole text."""
     start = offset_of(text, max(first, 1))
     above, counted_from = 0, 0
     if start < len(text) and first > 1:
@@ -43,7 +43,7 @@ def line_count(text: str, start: int = 0) -> int:
 
 
 def offset_of(text: str, line: int, start: int = 0) -> int:
-    """Return the offset of the line with the number *line*, or the end of *text* if it has no such line.
+    """Return the offset of line number *line*, or the end of *text* if it has fewer lines.
 
     The line at the offset *start* has the number 1. The text is not split into lines, so 10 MB take
     only a few milliseconds.

@@ -204,7 +204,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     # --- changing -----------------------------------------------------------------
 
     def create(self, action: FileEditorAction, asked_by: object) -> FileEditorObservation:
-        """Create the file that *action* describes; the edit gets the key *asked_by*, for `take_back`."""
+        """Create the file of *action*; `take_back` can undo this with the key *asked_by*."""
         return self._result_of(action, partial(self._create, action, asked_by))
 
     def _create(self, action: FileEditorAction, asked_by: object = None) -> FileEditorObservation:

@@ -145,7 +145,7 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
 
 
 def fill(beside: Path, data: bytes, *, like: Entry) -> bool:
-    """Write *data* to *beside*, a new file. If the file *like* exists, copy its attributes.
+    """Write *data* to the new file *beside*. If the file *like* exists, copy its attributes.
 
     Returns:
         Whether the new file can replace *like*: the new file has the same owner, group and mode,

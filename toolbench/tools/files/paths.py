@@ -72,7 +72,7 @@ class Places:
     """Finds the entries of paths. If it has a root directory, it refuses paths outside the root."""
 
     def __init__(self, working_dir: Path, root: Path | None = None) -> None:
-        """Prepare for a tool in *working_dir*; if *root* is given, paths outside *root* are refused."""
+        """Find paths for a tool in *working_dir*; refuse paths outside *root*, if it is given."""
         self.working_dir = working_dir
         self.root = None if root is None else Path(os.path.realpath(root))
 

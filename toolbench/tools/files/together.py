@@ -63,7 +63,7 @@ def change_together(changes: Sequence[FileChange]) -> None:
 
 
 def _staged(change: FileChange, undo: ExitStack) -> _Staged | None:
-    """Write the new content to a temporary file and return it; None if *change* removes the file."""
+    """Write the new content to a temporary file; return None if *change* removes the file."""
     if change.data is None:
         return None
     disk.check_size(change.data)
@@ -81,7 +81,7 @@ def _swap(
     undo: ExitStack,
     done: ExitStack,
 ) -> None:
-    """Put the temporary file *new* in place of the old file, or remove the old file if *new* is None.
+    """Replace the old file with the temporary file *new*, or remove it if *new* is None.
 
     Until all changes are made, a copy of the old file is kept, to undo *change*.
     """

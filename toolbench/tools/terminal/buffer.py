@@ -159,7 +159,7 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Write the output to the file too. Call this before each `take` that is not the last one."""
+        """Write the output to the file too. Call this before each `take` except the last."""
         self._open()
 
     def flush(self) -> None:

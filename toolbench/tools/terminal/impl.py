@@ -51,10 +51,10 @@ class ShellSecrets:
     """The secrets of a shell: commands can name them, and outputs must not show them."""
 
     def __init__(self, secrets: Secrets) -> None:
-        """Use *secrets*, and for each call also the secrets of its conversation."""
+        """Use *secrets* and, in each call, the secrets of its conversation too."""
         self._own = secrets
         self.redactor = secrets.redactor
-        """The redactor of the executor's own secrets and of the secrets of all conversations so far.
+        """The redactor of the executor's own secrets and those of all conversations so far.
 
         Secrets of earlier conversations stay hidden, because the shell keeps its variables.
         """
@@ -475,7 +475,7 @@ def _encoded(text: str) -> bytes:
     A byte of a file name that is not UTF-8 is a surrogate in Python; it becomes a byte again.
 
     Raises:
-        RunError: If *text* has a surrogate that stands for no byte.
+        RunError: If *text* has a surrogate that does not stand for a byte.
     """
     try:
         return text.encode("utf-8", "surrogateescape")

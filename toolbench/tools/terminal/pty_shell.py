@@ -55,7 +55,7 @@ class Look(NamedTuple):
 
 
 class PtyShell:
-    """A bash on a pseudo-terminal. A thread reads its output at once, even between commands.
+    """A bash on a pseudo-terminal. A thread always reads its output, even between commands.
 
     Another thread writes the marks that end a command's output, because writing a mark blocks while
     a job writes without pause.
@@ -270,7 +270,7 @@ class PtyShell:
         prompts: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Pause:
-        """Wait until the command ends or there is another reason to stop waiting; return the reason.
+        """Wait until the command ends, or for another reason to stop; return the reason.
 
         Args:
             silence: Seconds without output after which to stop waiting.

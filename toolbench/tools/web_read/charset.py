@@ -45,7 +45,7 @@ def _declared_in(pattern: re.Pattern[bytes], data: bytes) -> str | None:
 
 
 def _known(name: str) -> str | None:
-    """Return Python's codec for *name*, the encoding of a web page; None if there is no such codec."""
+    """Return Python's codec for *name*, the encoding of a web page; None if there is none."""
     name = name.strip("\"' ").lower()
     if name in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"):
         # Pages with this declaration really use it
