@@ -397,7 +397,7 @@ from toolbench.evals import sweep
 
 @tool(read_only=True)
 def divide(a: int, b: int) -> dict:
-    """Divide a by b; returns quotient and rest."""
+    """Divide a by b; returns quotient and remainder."""
     return {"quotient": a // b, "rest": a % b}
 
 sweep(divide, {"a": range(6, 9), "b": [0, 4]})'''
