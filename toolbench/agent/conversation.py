@@ -221,8 +221,9 @@ class Conversation:
     def interrupt(self) -> None:
         """Stop the request to the model and the running tools immediately, from any thread.
 
-        A stopped tool has a moment to return what it has; the model gets that, and that you stopped the
-        call. A tool that ignores the stop keeps running in the background, and its result is not used.
+        A stopped tool has a moment to return a partial result. The model gets this result, and is
+        told that you stopped the call. A tool that ignores the stop keeps running in the
+        background, and its result is not used.
         """
         self.agent_state.stopping.set()
         self.sender.interrupt()

@@ -509,9 +509,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
         """Return a copy with the fields in *update* replaced, among them `title` and `schema`.
 
-        `title` changes the annotations: `split_bill.model_copy(update={"title": "Split the
-        bill"})`. `schema`, a JSON Schema, changes the action type; the copy passes its arguments to
-        this tool.
+        With `title`, the annotations change:
+        `split_bill.model_copy(update={"title": "Split the bill"})`. With `schema`, a JSON Schema,
+        the action type changes; the copy passes its arguments to this tool.
 
         Raises:
             RegistrationError: If the tool has no such field, or a value cannot be used.

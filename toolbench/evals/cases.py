@@ -190,13 +190,13 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return a case for each example of a tool: a prompt, and the example as the expected call.
 
-        Examples are named values in a tool's panel; `NAME.examples.yaml` has them. What they leave
-        out, such as secrets, matches any value. A case without a prompt of a user gets one that lists
-        the values, and the tag "proposal" until `Case.confirmed()`.
+        Examples are named values in a tool's panel, saved in `NAME.examples.yaml`. An argument that
+        an example leaves out, such as a secret, matches any value. If an example has no prompt, its
+        case gets a prompt that lists the values, and the tag "proposal" until `Case.confirmed()`.
 
         Args:
-            source: The tool, for its file beside the notebook; or the path of a file.
-            prompts: The prompts by the names of examples, in place of those in the file.
+            source: The tool, whose file is in the folder of the notebook, or the path of a file.
+            prompts: The prompts by the names of examples; they replace the prompts in the file.
 
         Raises:
             CaseError: If there is no such file, it cannot be used, or has no example of a name in
@@ -281,8 +281,8 @@ class Cases(MutableSequence[Case]):
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the cases to a YAML file that pydantic-evals reads as a dataset.
 
-        What their file had for pydantic-evals, such as evaluators and metadata, is kept. If writing
-        fails, the file at *path* stays as it was.
+        Cases that were read from a file keep its fields for pydantic-evals, such as evaluators and
+        metadata. If writing fails, the file at *path* does not change.
 
         Args:
             path: The file.

@@ -122,7 +122,7 @@ def sweep(
         CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
         ConsentError: If consent was needed and not given. Then no call was made.
         NotImplementedError: If the tool has no executor.
-        SecretError: If a secret of the tool has no value, and nobody gives it.
+        SecretError: If a secret of the tool has no value, and the user does not give one.
         ToolNotFoundError: If there is no tool of that name.
 
     Examples:
