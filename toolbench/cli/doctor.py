@@ -108,7 +108,7 @@ def verdict(checks: list[Check]) -> str:
 
 
 def _of_package(package: str, otherwise: State, hint: str, *, subject: str = "") -> Check:
-    """Return the check of *package*: its version or, if it is missing, *otherwise* with *hint*."""
+    """Return the check of *package*: its version or, if missing, *otherwise* and *hint*."""
     try:
         return Check(subject or package, "ok", version(package))
     except PackageNotFoundError:

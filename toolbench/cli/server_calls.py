@@ -128,7 +128,7 @@ async def _declined(question: Any) -> Answer:
 
 
 def _is_answer(result: MCPToolObservation) -> bool:
-    """Tell whether the server sent *result*, and toolbench did not make it from an error."""
+    """Tell whether the server sent *result*; without an answer, toolbench makes an error."""
     return not result.is_error or bool(result.blocks) or result.structured is not None
 
 

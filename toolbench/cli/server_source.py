@@ -146,7 +146,7 @@ def server_in(target: str, entries: Mapping[str, Any]) -> str:
 
 
 def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
-    """Return the servers in *entries* that *server* selects; one without a name gets this name.
+    """Return the servers in *entries* that *server* selects; a nameless one gets this name.
 
     Raises:
         CommandError: If there is no such server.

@@ -491,7 +491,7 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
     """Remove `null` from the list of types in *schema*, and tell whether *schema* accepts `null`.
 
-    If several types are left, they become alternatives. They are left out if *schema* has
+    If several types are left, they become alternatives. The types are left out if *schema* has
     alternatives or listed values already.
     """
     kinds = schema.get("type")

@@ -93,7 +93,7 @@ def _kind(node: Node, fuel: int) -> str:
 
 
 def _parts(nodes: Iterable[Node], fuel: int) -> list[str]:
-    """Return the type of each of *nodes*, parts of another type, with its format."""
+    """Return the type and format of each of *nodes*, which are parts of another type."""
     texts = []
     for node in islice(nodes, _MOST_VALUES):
         text = _kind(node, fuel)

@@ -323,7 +323,7 @@ def _check_references(schema: Any) -> None:
 
 
 def _with_python_patterns(schema: Json, _: str) -> Json:
-    """Return *schema*, a copy, with its patterns in Python's notation."""
+    """Change the patterns of *schema*, a copy, to Python's notation, and return it."""
     if isinstance(schema.get("pattern"), str):
         schema["pattern"] = _python_pattern(schema["pattern"])
     patterns = mapping(schema, "patternProperties")

@@ -327,7 +327,7 @@ def from_text(
 
 
 def _way_out(text: str) -> str:
-    """Return a message with the forms of a body; for Python that assigns, with its option."""
+    """Return a message about how to write a body; for Python code, it names the option."""
     if _assigns(text):
         return "It is Python: add `-f py` to the line."
     return f"{_FORMS}."

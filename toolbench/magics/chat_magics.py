@@ -113,7 +113,7 @@ def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
 
 
 def _not_a_chat(name: str, value: Any, tools: Sequence[str] | None) -> str:
-    """Return the message for a line that names the variable *name*, whose *value* is no chat.
+    """Return the message for a line that names the variable *name*, whose *value* is not a chat.
 
     *tools* are the names after --tools; None if the line has no such option.
     """

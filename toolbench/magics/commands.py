@@ -145,7 +145,7 @@ class LineParser(argparse.ArgumentParser):
     def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
         """Return the argument to which the next word after *words* belongs; None if there is none.
 
-        If the last word is an option without a value, it is that option; else a positional one.
+        It is the option in the last word, if this has no value yet; else a positional argument.
         """
         if words and words[-1] in self.value_options:
             return self._option_string_actions[words[-1]]

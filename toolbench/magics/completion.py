@@ -139,7 +139,7 @@ def _filter_words(parser: LineParser, words: Sequence[str]) -> list[str]:
 def _in_family(
     family: Family, words: Sequence[str], typed: str
 ) -> tuple[LineParser | None, Sequence[str], list[str]]:
-    """Return the parser of the line, the words it reads, and the commands that may be here."""
+    """Return the parser of the line, the words it reads, and the commands that may come next."""
     commands: list[str] = []
     if words and words[0] in family.parsers:
         parser, words = family.parsers[words[0]], words[1:]

@@ -77,7 +77,7 @@ def tools(session: "MCPServerSession") -> Listing:
 def offer(session: "MCPServerSession") -> Listing:
     """Return the table of `tools` for a server that was just connected.
 
-    If it has many tools, their groups are shown. The rows are those of all tools.
+    If the server has many tools, their groups are shown; the rows still have all tools.
     """
     listing, disabled = tools(session), _disabled(session)
     if len(listing) + len(disabled) <= _LISTED:

@@ -48,7 +48,7 @@ def _all_spans(magics: "MCPMagics") -> Iterable[Span]:
 
 
 def _conversations(namespace: Mapping[str, Any]) -> "list[Conversation]":
-    """Return the conversations with a model in *namespace* and of the runs, each once."""
+    """Return the conversations with a model, from *namespace* and from the runs, each once."""
     found = {}
     for value in [*namespace.values(), *(record.conversation for record in history())]:
         # By name: to import the class would import the agent

@@ -587,7 +587,7 @@ def _may_hold(text: str) -> bool:
 
 
 def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
-    """Tell quickly whether *value*, whose schema has no secrets, certainly has none either."""
+    """Tell quickly whether *value* certainly has no secret, if its schema has none."""
     try:
         return _are_parts_harmless(value, set())
     except RecursionError:

@@ -188,7 +188,7 @@ class KnownSecrets:
         return joined
 
     def learn(self, action: Any, secrecy: Secrecy | None = None) -> None:
-        """Add the secrets of *action*; an argument that was left out has its default.
+        """Add the secrets of *action*, including defaults of arguments that were left out.
 
         Args:
             action: The action, or another object with secrets.

@@ -50,7 +50,7 @@ _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
 class Redactor:
-    """Replaces the secrets of a set by a mark, in any object and in any writing."""
+    """Replaces a set of secrets with a mark, in any object and in any writing."""
 
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
         """Make a redactor of *secrets*, except those with fewer than *shortest* characters."""

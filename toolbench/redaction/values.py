@@ -31,9 +31,9 @@ _Error = TypeVar("_Error", bound=BaseException)
 
 
 class Hiding:
-    """A holder, inside a result, of the redactor for the result's views; not part of its value.
+    """Holds the redactor for the views of a result, in the result, but not in its value.
 
-    All holders are equal, no search looks into them, and pickling one drops its secrets.
+    All `Hiding` objects are equal, no search looks into them, and pickling drops the secrets.
     """
 
     def __init__(self, redactor: Any = None) -> None:

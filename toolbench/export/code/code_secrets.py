@@ -127,7 +127,7 @@ def _held_texts(value: ast.AST) -> Iterator[ast.Constant]:
 
 
 def _declares_secrets(value: ast.AST) -> bool:
-    """Tell whether *value* is a dict of secrets by parameters, as the executor of a tool has it."""
+    """Tell whether *value* is a dict of secrets by parameter, as in the executor of a tool."""
     if not isinstance(value, ast.Dict) or not value.values:
         return False
     functions = [getattr(each, "func", None) for each in value.values]

@@ -165,7 +165,7 @@ def _places_of(statements: Sequence[Statement], cells: Collection[int]) -> Itera
 
 
 def _uses(statement: Statement, place: int, call: int, end: int, user: str) -> Iterator[_Use]:
-    """Yield the names that *statement* at *place* uses; *call* is when its functions may run."""
+    """Yield the names that *statement* at *place* uses; its functions may be called at *call*."""
     names = statement.names
     for name in names.now:
         # `x = x + 1`, or a name that it gives itself: an earlier value counts if there is one

@@ -76,7 +76,7 @@ def names_of(node: ast.stmt, code: str) -> Names:
 
 
 class _WithGenerators(ast.NodeTransformer):
-    """Replaces comprehensions with like generators, which have a symbol table in any Python."""
+    """Replaces comprehensions with generators, which have a symbol table in any Python."""
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
         """Return a generator of the items of *node*."""
@@ -159,7 +159,7 @@ def running_now(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _added_to(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that *node* adds to (`total += 1`): no uses for the symbol table."""
+    """Yield the names that *node* adds to, as in `total += 1`; the symbol table omits them."""
     for part in running_now(node):
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             yield part.target.id
@@ -193,7 +193,7 @@ def _loaded_or_stored(node: ast.AST, kind: type[ast.expr_context]) -> set[str]:
 
 
 def _assigned_into(node: ast.stmt) -> Iterator[str]:
-    """Yield the names of the objects to whose items, attributes or registers *node* adds."""
+    """Yield the names of objects that *node* changes by an item, an attribute or a decorator."""
     for part in running_now(node):
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
             yield from base_of(part)

@@ -67,7 +67,7 @@ class _Imports:
         self._makes_observations = openhands and _makes_observations(division)
 
     def of(self, names: Iterable[str]) -> list[str]:
-        """Return the lines that import *names*: from this package, as the cells do, or ours."""
+        """Return the lines that import *names*: from this package, as in cells, or for our code."""
         lines = set[str]()
         for name in names:
             if name in self._definition:

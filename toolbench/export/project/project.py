@@ -96,7 +96,7 @@ Tools for {target}, exported from a notebook by toolbench.
 
 
 def _tested(repeated: int, accepted: int) -> Iterator[str]:
-    """Yield what the tests check, by the numbers of calls that they repeat and only read."""
+    """Yield what the tests check; of the *accepted* calls they check only the arguments."""
     yield "a model gets the same description"
     if repeated:
         yield f"{counted(repeated, 'call')} of the notebook, with the results"
