@@ -157,7 +157,7 @@ def test_calls_nothing_safe():
     review = reviewed(good())
     assert review.concerns == []
     assert review.verdict.sentence.startswith("Yes, as far as its tools describe")
-    assert "None was called." in str(review)
+    assert "this review calls none" in str(review)
     assert "safe" not in str(review)
 
 

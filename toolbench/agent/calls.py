@@ -54,7 +54,7 @@ from toolbench.wording import counted
 NOT_ANSWERED = "The call was interrupted; whether it did anything is not known."
 _NOT_BEGUN = "The call was not begun: the conversation was interrupted before."
 _LEFT = "does not stop: it goes on in the background, and its answer will not be used."
-_EDITED = "\n[The user changed the arguments before the call ran. They were: "
+_EDITED = "\n[The user changed the arguments before the call ran. It ran with: "
 # Seconds that stopped calls have to end before they are left alone
 PATIENCE = 0.5
 Chosen = ActionEvent | str | int | None

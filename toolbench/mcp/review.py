@@ -159,7 +159,7 @@ class ServerReview:
         if self.concerns:
             return Verdict("info", "Yes, but read the notes below.")
         return Verdict(
-            "success", "Yes, as far as its tools describe what they do. None was called."
+            "success", "Yes, as far as its tools describe what they do: this review calls none."
         )
 
     def _number(self, severity: Severity) -> int:
