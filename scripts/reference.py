@@ -26,8 +26,8 @@ HEAD = """\
 # Reference
 
 One page per module, generated from the docstrings by `make docs` with
-[griffe2md](https://mkdocstrings.github.io/griffe2md/). The magics and the commands are on this page. Each name has an
-example, which the tests run. Anything that is not listed here is private and may change. Inherited members are
+[griffe2md](https://mkdocstrings.github.io/griffe2md/). The magics and the commands are on this page. Each class and
+function has an example, which the tests run. Anything that is not listed here is private and may change. Inherited members are
 described with the class that they come from.
 """
 WORDS_OF_CONSENT = """\

@@ -252,7 +252,7 @@ class TestArguments:
             }
         )
         [near], [far] = (tool.problems({name: "x"}) for name in ("repo", "limit"))
-        assert str(near) == "repo_path: is required, and 'repo' is no argument"
+        assert str(near) == "repo_path: is required, and 'repo' is not an argument"
         assert str(far) == "repo_path: is required"
 
     def test_name_a_misspelt_argument_once(self):

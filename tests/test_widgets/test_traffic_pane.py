@@ -220,7 +220,7 @@ class TestOpenMessage:
         eventually(lambda: "not JSON" in page(traffic.widget))
         receive(area, value="[]")
         click(send)
-        eventually(lambda: "are an object" in page(traffic.widget))
+        eventually(lambda: "must be an object" in page(traffic.widget))
         receive(area, value='{"uri": "shop://stock/pe')
         # It overtakes the last keys
         click(send, settled=False)

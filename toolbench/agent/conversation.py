@@ -95,7 +95,8 @@ class Conversation:
             agent: A model and its tools: a `toolbench.agent.Agent`. Without an agent, the
                 conversation only holds the state for tools.
             workspace: A directory, or an OpenHands workspace.
-            secrets: Values that tools may use and that no model gets.
+            secrets: Values that tools may use and that no model gets. `${NAME}` in an argument of
+                a server's tool stands for the secret of that name.
             callbacks: Called with each event, in the thread that made it.
 
         Raises:

@@ -119,7 +119,7 @@ def call(
 
     Args:
         words: The tool, `SERVER.TOOL` or `TOOL`, and its arguments: `key=value`, or a JSON object.
-        yes: Say yes in advance to a call that may delete or overwrite something.
+        yes: Approve in advance a call that may delete or overwrite something.
         answer: JSON that answers a question of the server; repeat it for more questions.
         load: Make so many calls over one connection, and print how long they take.
         at_once: With --load: so many calls at the same time.
@@ -264,7 +264,7 @@ def check(
 
     Args:
         words: Files of checks, `NAME.checks.yaml`.
-        yes: Say yes in advance to calls that may delete or overwrite something.
+        yes: Approve in advance calls that may delete or overwrite something.
         only: The name of a check; repeat it for more. The others do not run.
         junit: The file for a JUnit XML report.
         overwrite: Replace the file of `--junit` if it exists.
@@ -312,7 +312,7 @@ def rerun(
     Args:
         words: The server, which may be left out if all of the recording are meant, and the recording.
         tools: Tools to call although they are not read-only, separated by commas; nothing is asked then.
-        yes: Say yes in advance to all calls.
+        yes: Approve all calls in advance.
         source: Where the servers are: `--config` and the options beside it.
         program: The command after --, which starts a server.
     """

@@ -50,7 +50,7 @@ class Source:
     header: Annotated[tuple[str, ...], OPTION] = ()
     """'NAME: VALUE' for a URL; `${VAR}` in it is a variable of the environment."""
     mode: Annotated[Literal["auto", "legacy"], OPTION] = "auto"
-    """The protocol of a command or a URL; legacy is that of 2025, for servers that ask back."""
+    """The protocol of a command or a URL; legacy is that of 2025, for servers that ask questions."""
     timeout: float | None = None
     """Seconds to wait for the connection, and for each answer."""
 

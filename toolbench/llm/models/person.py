@@ -232,7 +232,7 @@ def _content(reply: Reply) -> dict[str, Any]:
     if not reply.by_somebody:
         msg = (
             "Nobody can answer for the model here: input() works in a cell of a notebook "
-            "with a person in front of it. Elsewhere give PersonModel an answerer."
+            "with a user in front of it. Elsewhere give PersonModel an answerer."
         )
         raise ModelError(msg)
     msg = "You gave no answer for the model."
