@@ -276,7 +276,7 @@ def check_the_stop(lab: NotebookPage, field: Locator) -> None:
     lab.run(2)
     replies, content, states = lab.text(2).splitlines()
     assert replies == "['cancel'] answered" and states == "['cancelled']"
-    assert "15 days" in content and "A person" in content
+    assert "15 days" in content and "The user" in content
 
 
 def test_stop_withdraws_the_question_of_a_tool(lab: NotebookPage):
