@@ -29,7 +29,7 @@ from toolbench.errors import ModelStoppedError
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls import ToolCall, parse_tool_calls
 from toolbench.llm.calls.written_calls import named_schema, unread_call, without_unread
-from toolbench.llm.message import Provider
+from toolbench.llm.message import Provider, function_of
 from toolbench.llm.models import Answer, CancelToken, Usage
 from toolbench.llm.models.model import Chunk, OnChunk, as_answer, with_message, writes_calls
 from toolbench.llm.models.tracing import answer_of
@@ -84,7 +84,7 @@ class SentRequest:
         tokens = {}
         for tool in self.tools:
             name = name_of(tool)
-            described = str(_function(tool).get("description", ""))
+            described = str(function_of(tool).get("description", ""))
             _, schema = named_schema(tool)
             tokens[name] = definition_tokens(name, described, schema).tokens
         return tokens
@@ -138,7 +138,7 @@ class SentRequest:
         """Return a table of the tools."""
         rows = []
         for (name, tokens), tool in zip(self.tool_tokens.items(), self.tools, strict=False):
-            rows.append((name, str(_function(tool).get("description", "")), tokens))
+            rows.append((name, str(function_of(tool).get("description", "")), tokens))
         return _table("Tool", rows)
 
     def exact_html(self) -> Html:
@@ -187,14 +187,7 @@ class SentRequests(Sequence[SentRequest]):
 
 def name_of(tool: Mapping[str, Any]) -> str:
     """Return the name of *tool*, in any provider's format."""
-    return str(_function(tool).get("name", "?"))
-
-
-def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    function = tool.get("function")
-    if isinstance(function, Mapping):
-        return function
-    return tool
+    return str(function_of(tool).get("name", "?"))
 
 
 def _table(title: str, rows: Sequence[tuple[str, str, int]]) -> Html:

@@ -287,3 +287,14 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     return {}
+
+
+def function_of(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of *tool*, in any provider's format, that has its name and description.
+
+    OpenAI's chat format has it below the key `function`; the other formats have it in the tool.
+    """
+    function = tool.get("function")
+    if isinstance(function, Mapping):
+        return function
+    return tool

@@ -19,7 +19,7 @@ from toolbench.core.tool import ToolDefinition
 from toolbench.jsonschema.node import read
 from toolbench.jsonschema.types import Json
 from toolbench.llm.calls.repairs import NotJsonError, arguments_in, json_at, read_json
-from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart
+from toolbench.llm.message import Message, Part, TextPart, ThinkingPart, ToolCallPart, function_of
 from toolbench.llm.names import meant_by
 from toolbench.llm.wire.wire import json_text
 from toolbench.redaction.detect import Secrecy
@@ -306,8 +306,7 @@ def named_schema(tool: Any) -> tuple[str, Any]:
     """Return the name of *tool*, in any format, and the schema of its arguments."""
     if isinstance(tool, ToolDefinition):
         return tool.name, tool.input_schema
-    if isinstance(tool.get("function"), Mapping):
-        tool = tool["function"]
+    tool = function_of(tool)
     name = str(tool.get("name"))
     for key in _SCHEMAS:
         if key in tool:

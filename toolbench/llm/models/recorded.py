@@ -32,6 +32,7 @@ from toolbench.llm.message import (
     ToolCallPart,
     ToolResultPart,
     as_mapping,
+    function_of,
 )
 from toolbench.llm.models.model import (
     Answer,
@@ -418,8 +419,7 @@ def _descriptions(request: Json) -> dict[str, str]:
     """Return the description of each tool in *request*, by the tool's name."""
     descriptions = {}
     for item in items_of(request.get("tools")):
-        tool = as_mapping(item)
-        tool = as_mapping(tool.get("function")) or tool
+        tool = function_of(as_mapping(item))
         descriptions[str(tool.get("name"))] = str(tool.get("description") or "")
     return descriptions
 
