@@ -14,6 +14,18 @@ def nothing(page: NotebookPage, place: Locator) -> None:
     """Leave the output as it is."""
 
 
+def filled_in(values: dict[str, str], shown: str) -> Callable[[NotebookPage, Locator], None]:
+    """Return what fills fields with *values*, presses Run, and waits until *shown* is in sight."""
+
+    def act(page: NotebookPage, place: Locator) -> None:
+        for label, text in values.items():
+            page.type_into(label, text, within=place)
+        page.click("Run", within=place)
+        page.wait_for_text(shown, within=place)
+
+    return act
+
+
 class Picture(NamedTuple):
     """A picture of the output of a notebook's last cell, saved as docs/images/NAME-THEME.png.
 
@@ -44,13 +56,7 @@ def savings(monthly: float, years: int = 5, interest: float = 0.03) -> pd.DataFr
 savings'''
 
 
-def _save(page: NotebookPage, place: Locator) -> None:
-    page.type_into("monthly", "100", within=place)
-    page.click("Run", within=place)
-    page.wait_for_text("succeeded", within=place)
-
-
-README = [Picture("savings", (SAVINGS,), _save)]
+README = [Picture("savings", (SAVINGS,), filled_in({"monthly": "100"}, "succeeded"))]
 
 # site/pages/index.md
 
@@ -78,14 +84,7 @@ def split_bill(
 split_bill'''
 
 
-def _split(page: NotebookPage, place: Locator) -> None:
-    page.type_into("total", "84", within=place)
-    page.type_into("people", "4", within=place)
-    page.click("Run", within=place)
-    page.wait_for_text("23.10", within=place)
-
-
-SITE = [Picture("panel", (PANEL,), _split)]
+SITE = [Picture("panel", (PANEL,), filled_in({"total": "84", "people": "4"}, "23.10"))]
 
 # docs/tutorial.md
 
@@ -105,26 +104,18 @@ def convert(amount: float, rate: float = 1.1) -> float:
 convert'''
 
 
-def _convert(page: NotebookPage, place: Locator) -> None:
-    page.type_into("amount", "20", within=place)
-    page.click("Run", within=place)
-    page.wait_for_text("22.0", within=place)
-
-
-TUTORIAL = [Picture("convert", (CONVERT,), _convert)]
+TUTORIAL = [Picture("convert", (CONVERT,), filled_in({"amount": "20"}, "22.0"))]
 
 # docs/how-to/connect-a-server.md
 
 LIBRARY = "%mcp connect library -- python -m toolbench.mcp.example"
 
 
-def _find(page: NotebookPage, place: Locator) -> None:
-    page.type_into("title", "em", within=place)
-    page.click("Run", within=place)
-    page.wait_for_text("Middlemarch", within=place)
-
-
-CONNECT = [Picture("explorer", (LIBRARY, "%mcp explore library"), _find)]
+CONNECT = [
+    Picture(
+        "explorer", (LIBRARY, "%mcp explore library"), filled_in({"title": "em"}, "Middlemarch")
+    )
+]
 
 # docs/how-to/find-a-server.md
 
@@ -247,13 +238,9 @@ REVIEW = [Picture("probe", PROBE, _cut)]
 # docs/how-to/answer-elicitations.md
 
 
-def _lend(page: NotebookPage, place: Locator) -> None:
-    page.type_into("title", "Emma", within=place)
-    page.click("Run", within=place)
-    page.wait_for_text("Until when", within=place)
-
-
-ELICITATION = [Picture("elicitation", (LIBRARY, "%tool lend"), _lend)]
+ELICITATION = [
+    Picture("elicitation", (LIBRARY, "%tool lend"), filled_in({"title": "Emma"}, "Until when"))
+]
 
 # docs/how-to/let-a-model-use-your-tools.md
 
@@ -383,12 +370,6 @@ def forget(name: str) -> str:
 forget'''
 
 
-def _ask_to_forget(page: NotebookPage, place: Locator) -> None:
-    page.type_into("name", "shopping", within=place)
-    page.click("Run", within=place)
-    page.wait_for_text("Don't run", within=place)
-
-
 # docs/how-to/sweep-a-tool.md
 
 SWEEP = '''\
@@ -479,7 +460,7 @@ def split_bill(total: float, people: int = 2) -> float:
 
 TOOLS = [
     Picture("find-books", (FIND_BOOKS,), _find_books),
-    Picture("consent", (FORGET,), _ask_to_forget),
+    Picture("consent", (FORGET,), filled_in({"name": "shopping"}, "Don't run")),
     Picture("sweep", (SWEEP,)),
     Picture("checks", (CHECKS,)),
     Picture("field-editor", (SAY,)),
