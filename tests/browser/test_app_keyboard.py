@@ -1,10 +1,12 @@
 """The keyboard beside an app: clicked and typed into like any page, and no app takes it by itself."""
 
+import contextlib
 import json
 from pathlib import Path
 
 from patience import eventually
 from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from browser.tab import Tab
 from browser.test_app_network import served
@@ -16,8 +18,10 @@ USUAL = """<!doctype html><style>body { margin: 0 } button, input { display: blo
 <button id="add">Add</button><input id="own"><script>
 let count = 0;
 document.querySelector("#add").addEventListener("click", ({target}) => { target.textContent = `clicked ${++count}`; });
-const ready = () => parent.postMessage({jsonrpc: "2.0", id: 0, method: "tools/call", params: {name: "ready", arguments: {}}}, "*");
-requestAnimationFrame(() => requestAnimationFrame(ready));  // it is drawn then, and a click finds it
+let id = 0;
+const tell = (name) => parent.postMessage({jsonrpc: "2.0", id: ++id, method: "tools/call", params: {name, arguments: {}}}, "*");
+addEventListener("pointerdown", () => tell("pressed"));
+requestAnimationFrame(() => requestAnimationFrame(() => tell("ready")));  // it is drawn soon
 </script>"""
 THIEF = """<!doctype html><input id="own"><p>waiting</p><script>
 let keys = "", isArmed = ARMED;
@@ -63,10 +67,17 @@ def click_first(page: Page, *, top: int) -> None:
     """Click into the app as soon as it is ready, *top* pixels below its upper edge.
 
     Playwright runs a script in a frame to find an element there. For the browser that is a click of
-    the user in it, and the real one may then come too late to be believed.
+    the user in it, and the real one may then come too late to be believed. A click before the app is
+    on the screen goes to what is there, so one that the app has not felt is made again.
     """
-    page.wait_for_function("sent.some(({kind}) => kind === 'request')")
-    page.locator("iframe").click(position={"x": 40, "y": top})
+    told = "sent.filter(({kind}) => kind === 'request').length >= "
+    page.wait_for_function(f"{told} 1")
+    for _ in range(5):
+        page.locator("iframe").click(position={"x": 40, "y": top})
+        with contextlib.suppress(PlaywrightTimeoutError):
+            page.wait_for_function(f"{told} 2", timeout=10_000)
+            return
+    raise AssertionError("The app felt none of five clicks: " + page.inner_text("body"))
 
 
 def requests(page: Page) -> list[dict[str, str]]:
@@ -87,7 +98,7 @@ def test_an_app_is_clicked_and_typed_into(page: Tab) -> None:
             app.locator("#add").click()
             app.get_by_text(f"clicked {number}").wait_for()
         # Opened twice, it could have the port that is closed, and nobody would know of its clicks
-        assert view.evaluate("sent.map(({kind}) => kind)") == ["open", "request"]
+        assert view.evaluate("sent.filter(({kind}) => kind === 'open').length") == 1
         app.locator("#own").click()
         view.keyboard.type("abc", delay=30)
         expect(app.locator("#own")).to_have_value("abc")
