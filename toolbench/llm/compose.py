@@ -31,10 +31,10 @@ LARGEST_IMAGE = 5_000_000
 
 
 def system_message(text: str, provider: Provider = "openai") -> Json:
-    """Return *text* as instructions to the model.
+    """Return a message that gives the model *text* as its instructions.
 
-    The role is "system" in every format. Anthropic and Gemini take instructions outside the
-    messages; the models of `toolbench.llm.models` send them there.
+    The role is "system" in every format. Anthropic and Gemini expect instructions in a separate
+    field of the request; the models of `toolbench.llm.models` move them there.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, system_message, user_message
@@ -46,10 +46,10 @@ def system_message(text: str, provider: Provider = "openai") -> Json:
 
 
 def user_message(content: str | Content | Sequence[Content], provider: Provider = "openai") -> Json:
-    """Return *content*, text and images, as a message of the user.
+    """Return a message of the user that contains *content*: text, images or both.
 
     Args:
-        content: A string, a block, or several; images as `data:` or `https:` URLs.
+        content: A string, a content block, or several blocks. Images are `data:` or `https:` URLs.
         provider: The provider whose format the message has.
 
     Examples:
@@ -83,7 +83,7 @@ def user_parts(content: Iterable[Content]) -> list[Part]:
 def model_message(
     text: str, calls: Sequence[ToolCallPart] = (), provider: Provider = "openai"
 ) -> Json:
-    """Return the message with which a model says *text* and makes *calls*."""
+    """Return the message that a model sends if it says *text* and makes *calls*."""
     parts: list[Part] = []
     if text or not calls:
         parts.append(TextPart(text))
@@ -95,8 +95,8 @@ def as_openai_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | Non
 
     Args:
         tool: The tool that is called.
-        arguments: JSON values under the tool's own names.
-        id: The id of the call; if left out, it is made from the content.
+        arguments: The arguments as JSON values, under the names that the tool declares.
+        id: The id of the call; by default, a hash of the tool's name and the arguments.
 
     Examples:
         >>> from toolbench import tool
@@ -191,7 +191,7 @@ def as_call(
 def call_part(
     tool: AnyTool, arguments: Mapping[str, Any], provider: Provider, *, id: str | None = None
 ) -> ToolCallPart:
-    """Return the call of *tool* with the names that *provider* knows; see `as_openai_call`."""
+    """Return a call of *tool* under the names that *provider* accepts; see `as_openai_call`."""
     wire = WIRES[provider]
     if id is None and wire.call_prefix is not None:
         # From the content: equal calls have equal ids and can be compared
@@ -218,10 +218,11 @@ def respond(
     """Return the message that answers *call*, in its provider's format.
 
     Args:
-        call: The call; the answer has its id and the name that the model used.
+        call: The call to answer. The message repeats the call's id and the name that the model
+            used.
         observation: The result of the call. A call with an `error` needs no observation: the
             error is the answer.
-        limit: The most characters of text; the middle of a longer text is replaced by a note.
+        limit: The maximum number of characters. In a longer text, a note replaces the middle.
 
     Raises:
         ValueError: If the call has neither an error nor an observation.
@@ -249,12 +250,12 @@ def respond_all(
 ) -> list[Json]:
     """Return the messages that answer the calls of one message, in the order of *answers*.
 
-    Anthropic and Gemini require all results in one turn, so there is one message. In OpenAI's
-    chat completions an answer cannot hold an image: the images follow in a user message.
+    Anthropic and Gemini require all results in one message, so the list has one message. In
+    OpenAI's chat completions, results cannot contain images: the images follow in a user message.
 
     Args:
         answers: Each call with its observation, as for `respond`.
-        limit: The most characters of text in each answer.
+        limit: The maximum number of characters of text in each answer.
 
     Raises:
         ValueError: If a call has neither an error nor an observation.

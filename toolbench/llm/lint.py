@@ -71,7 +71,7 @@ class Finding:
     """
 
     tool: str
-    """The name of the tool; for a finding about a set, the number of tools."""
+    """The name of the tool; if the finding is about a set of tools, the number of tools."""
     rule: str
     severity: Severity
     """See `Severity`."""
@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The part of the tool, such as an argument; empty if the message already names it."""
+        """The part of the tool that the finding is about; empty if `message` already names it."""
         if self.where in self.message:
             return ""
         return self.where
@@ -305,7 +305,7 @@ def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
 
 
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
-    """Return the findings in each of *tools*, and in all of them together.
+    """Return the findings about each of *tools*, and those about the set, such as equal names.
 
     Examples:
         >>> from toolbench import tool
@@ -354,7 +354,7 @@ _MANY = 10
 
 
 def _folded(findings: list[Finding]) -> list[Finding]:
-    """Merge equal findings about an argument that many tools share."""
+    """Replace equal findings about the same argument of many tools by a single finding."""
     times = Counter((one.rule, one.where, one.message) for one in findings)
     reported: set[tuple[str, str, str]] = set()
     folded: list[Finding] = []
@@ -388,7 +388,7 @@ class Argument:
     text: str
     """The description of the argument or of its alternatives; empty if there is none."""
     types: tuple[str, ...]
-    """The types of the argument without `null`."""
+    """The types that the argument may have, other than `null`."""
 
     @classmethod
     def of(cls, node: Node, path: str, name: str, *, required: bool) -> Self:
@@ -414,7 +414,7 @@ class Subject:
         self.schema: Json = tool.parameters()
         """The schema of the arguments, as a model gets it."""
         self.view = SchemaView(self.schema)
-        """The schema of the arguments as nodes, each of which is parsed only once."""
+        """The same schema as a tree of nodes, so that each part is parsed only once."""
         self.arguments = list(islice(self._inside(self.view.whole, "", 0), _MOST))
         """The arguments to check, and the properties inside them."""
         self.outer = [argument for argument in self.arguments if argument.path == argument.name]
@@ -450,7 +450,7 @@ _FOR_GOOD = re.compile(r"delet|destroy|permanent|irrevers|for good|undone", re.I
 
 
 def _hints(subject: Subject) -> Iterator[Finding]:
-    """Check that the hints of a tool that deletes data say so."""
+    """Check that a tool whose name says that it deletes data declares this in its hints."""
     action = _destroying_word(subject)
     if not action:
         return
@@ -464,10 +464,10 @@ def _hints(subject: Subject) -> Iterator[Finding]:
 
 
 def _destroying_word(subject: Subject) -> str:
-    """Return the word of the tool's name that says that the tool destroys data; "" if none does.
+    """Return the word in the tool's name that says that the tool destroys data, or "".
 
-    A word such as "delete" at the start of the name is enough. In other cases the beginning of the
-    description must say so too, because `get_delete_status` deletes nothing.
+    A word such as "delete" is enough at the start of the name. Elsewhere, the description must
+    begin with such a word too, because `get_delete_status` deletes nothing.
     """
     description = subject.description
     beginning = " ".join(description.split()[:5])
@@ -521,7 +521,7 @@ _LIMITS = re.compile(
 
 
 def _described(subject: Subject) -> Iterator[Finding]:
-    """Check that a tool has a description of more than one word, and not only about its code."""
+    """Check that a description has more than one word, and describes more than the tool's code."""
     text = subject.description.strip()
     if not text:
         message = "There is no description: the model has only the name."
@@ -536,7 +536,7 @@ def _described(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_about_code(text: str, subject: Subject) -> bool:
-    """Tell whether *text* has only words about code, besides words of the tool's name."""
+    """Tell whether *text* consists only of words about code and words of the tool's name."""
     named = {_stem(word) for word in subject.words}
     is_about_code = False
     for word in re.findall(r"\w+", text.lower()):
@@ -759,7 +759,7 @@ _LIMITED_TYPES = (
     ("array", ("maxItems",), _ITEMS, "items"),
     ("string", ("maxLength", "enum", "pattern"), _LENGTH, "characters"),
 )
-"""Types with a limit: its keywords, a pattern for it in a description, and its unit."""
+"""For each type: its keywords for a limit, a pattern that finds a limit in text, and the unit."""
 
 
 def _bounds(subject: Subject) -> Iterator[Finding]:
@@ -811,7 +811,7 @@ def _is_free(node: Node) -> bool:
 
 
 def _secret(subject: Subject) -> Iterator[Finding]:
-    """Check that no call needs a secret, because a model would have to know the secret."""
+    """Check that no argument is a secret, because the model would have to know the secret."""
     needed = {""}
     for argument in subject.arguments:
         outside = argument.path.removesuffix(argument.name).rstrip(".")
@@ -838,7 +838,7 @@ _MOST_PLACES = 5
 
 
 def _defaults(subject: Subject) -> Iterator[Finding]:
-    """Check that the schema accepts each default."""
+    """Check that the default of each argument fits the argument's schema."""
     for argument in subject.arguments:
         node = argument.node
         if not node.has_default:
@@ -849,7 +849,7 @@ def _defaults(subject: Subject) -> Iterator[Finding]:
 
 
 def _required(subject: Subject) -> Iterator[Finding]:
-    """Check that the schema allows every required property."""
+    """Check that each property that the schema requires is also allowed by the schema."""
     for place, node in subject.view.every():
         for name in node.required if node.is_closed else ():
             if name not in node.declared and node.of_other_key(name) is None:

@@ -69,7 +69,7 @@ class ToolCallPart:
 
 @dataclass(frozen=True)
 class ToolResultPart:
-    """The answer to a call: its texts and images."""
+    """The result of a call, as text and images."""
 
     id: str | None
     """The id of the call."""
@@ -112,12 +112,12 @@ class Message:
 
     role: str
     """ "system" (also for OpenAI's "developer"), "user", "assistant", "tool" (results of calls), or
-    another word of the provider."""
+    another role that the provider uses."""
     parts: tuple[Part, ...] = ()
     provider: Provider | None = None
     """The provider in whose format the message was written; None if toolbench created it."""
     raw: Json | None = None
-    """The provider's other fields; fields with parts are kept too, to preserve the order."""
+    """The fields of the message as its provider sent them, in their original order."""
 
     @property
     def text(self) -> str:
@@ -126,7 +126,7 @@ class Message:
 
     @property
     def thinking(self) -> str:
-        """The thinking, as far as the provider reveals it."""
+        """The thinking that the provider reveals; empty if it reveals none."""
         return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
 
     @property
@@ -150,13 +150,13 @@ class Message:
         return [part.url for part in self.parts if isinstance(part, ImagePart)]
 
     def sent_to(self, provider: Provider) -> "Message":
-        """Return the message for *provider*, without data that only another one understands."""
+        """Return the message for *provider*, without data that only other providers understand."""
         if self.provider == provider:
             return self
         return Message(self.role, tuple(_common(self.parts)), provider)
 
     def with_ids(self, new_id: Callable[[int, Any], Any]) -> "Message":
-        """Return the message with the id `new_id(number, id)` for each call, numbered from 0."""
+        """Return a copy that has `new_id(number, id)` as the id of each call, counted from 0."""
         number = -1
         parts: list[Part] = []
         for part in self.parts:
@@ -169,7 +169,7 @@ class Message:
 
 
 def _common(parts: Iterable[Part]) -> Iterator[Any]:
-    """Yield *parts* without the data that only one provider understands."""
+    """Yield *parts*, without the parts and data that only one provider understands."""
     for part in parts:
         if isinstance(part, ToolResultPart):
             yield replace(part, content=tuple(_common(part.content)), raw=None)
@@ -179,7 +179,7 @@ def _common(parts: Iterable[Part]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens and the cost of one answer, or of several together; what is not known is None.
+    """The tokens and the cost of one or more answers; a number that is not known is None.
 
     Examples:
         >>> from toolbench.llm import Usage
@@ -193,7 +193,7 @@ class Usage:
     """The cost in US dollars."""
 
     def checked(self) -> "Usage":
-        """Return this usage without invalid numbers, as a server may send anything."""
+        """Return a copy with None in place of invalid numbers, which some servers send."""
         return Usage(
             whole_number(self.input_tokens), whole_number(self.output_tokens), dollars(self.cost)
         )
@@ -234,7 +234,7 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of an answer while it arrives, or a note about the request.
+    """A piece of an answer that is still arriving, or a note that the request is sent again.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, user_message
@@ -247,7 +247,7 @@ class Chunk:
 
     kind: Literal["text", "thinking", "call", "retry"]
     text: str = ""
-    """The next piece of text, thinking, or a call's arguments (JSON); for a retry, a sentence."""
+    """The next piece of the text, the thinking or a call's JSON; for a retry, the reason."""
     name: str | None = None
     """The name of the called tool, in the first piece of a call."""
     index: int = 0
@@ -260,7 +260,7 @@ class Response:
 
     message: Message
     finish: str | None = None
-    """The provider's word for why the model stopped."""
+    """Why the model stopped, in the provider's own word, such as "end_turn"."""
     usage: Usage | None = None
     id: str | None = None
     model: str | None = None
@@ -268,7 +268,7 @@ class Response:
     is_refused: bool = False
     """Whether the model, or its provider, declined to answer."""
     failure: str | None = None
-    """A sentence if the provider reports a failure instead of an answer."""
+    """The failure, in one sentence, if the provider reported one instead of an answer."""
     repairs: list[str] = field(default_factory=list)
     """The repairs that were needed to read the response, in words."""
 
@@ -283,7 +283,7 @@ def instructions(messages: Sequence[Message]) -> str:
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """Return *value* if it is a mapping, else an empty one, as a server may send anything."""
+    """Return *value* if it is a mapping, else an empty mapping: a server may send anything."""
     if isinstance(value, Mapping):
         return value
     return {}

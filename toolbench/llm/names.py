@@ -1,4 +1,4 @@
-"""Names of tools and arguments: which ones providers accept, and what models mean by them."""
+"""Names of tools and arguments: which names a provider accepts, and which name a model means."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +12,10 @@ _MARK = 6
 
 @dataclass(frozen=True)
 class NameRule:
-    """A rule for names; `first` and `rest` are the contents of regex character classes."""
+    """A rule for names: which characters may come first, and which may follow.
+
+    `first` and `rest` hold these characters, written as in a character class of a regex.
+    """
 
     first: str
     rest: str
@@ -39,7 +42,7 @@ class NameRule:
         return valid[: self.limit - len(mark)] + mark
 
     def renamed(self, names: Iterable[str]) -> dict[str, str]:
-        """Return those of *names* that do not fit, each with the valid name to send instead."""
+        """Map each of *names* that does not fit to the valid name that is sent instead."""
         return {name: self.rename(name) for name in names if not self.fits(name)}
 
 
@@ -64,9 +67,10 @@ _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 
 
 def meant_by(name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES) -> str | None:
-    """Return the name in *known* that *name* means, by alias or by spelling.
+    """Return the name in *known* that a model means by *name*.
 
-    Return None if no name fits, or more than one.
+    *name* may be an alias, or the known name in another spelling. Return None if no known name
+    fits, or more than one.
     """
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)

@@ -17,7 +17,7 @@ def read_message(value: Any) -> Response:
     """Read *value*: a whole response, a message, one call, or a list of calls.
 
     Args:
-        value: A dict, JSON text, the object of a provider's SDK, or a `Message`.
+        value: A dict, JSON text, an object of a provider's SDK, or a `Message`.
 
     Raises:
         BodyError: If no known provider sends such a message.
@@ -99,8 +99,8 @@ def _wire_of(data: Json) -> Wire | None:
 class ToolCallAccumulator:
     """Joins the chunks of one streamed message of any provider.
 
-    `parse_tool_calls(accumulator.message, tools)` reads the message so far; arguments
-    that are not complete yet are an error, never a guess.
+    Pass `accumulator.message` to `parse_tool_calls` at any time to read the calls that have
+    arrived. A call whose arguments are not complete yet gets an error.
 
     Examples:
         >>> from toolbench.llm import ToolCallAccumulator
@@ -139,7 +139,9 @@ class ToolCallAccumulator:
 
 
 def stream_of(chunk: Any, provider: Provider | None = None) -> Stream:
-    """Return the object that joins a stream beginning with *chunk*, most likely from *provider*.
+    """Return the object that joins the chunks of the stream that begins with *chunk*.
+
+    The format is recognized from *chunk*. If several formats fit, that of *provider* is used.
 
     Raises:
         BodyError: If *chunk* is not a chunk of a known provider.

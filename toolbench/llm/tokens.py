@@ -28,7 +28,7 @@ class TokenCount:
 
     @property
     def number(self) -> str:
-        """The number alone, for a column of a table."""
+        """The number without the word "tokens", for a column of a table."""
         if self.exact:
             return f"{self.tokens:,}"
         return f"≈ {self.tokens:,}"
@@ -64,8 +64,8 @@ def _estimate(text: str) -> TokenCount:
 def tool_tokens(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = None) -> TokenCount:
     """Return an estimate of the tokens that *tool* costs in each request that offers it.
 
-    Panels, lists, lint and reviews all use this number. It counts the tool's name, description and
-    arguments as JSON Schema, but not what a provider adds to them.
+    Panels, lists, lint and reviews all use this number. It counts the tool's name, its description
+    and the JSON Schema of its arguments, but not the tokens that a provider adds.
 
     Args:
         tool: The tool.
@@ -77,5 +77,5 @@ def tool_tokens(tool: ToolDefinition[Any, Any], schema: dict[str, Any] | None = 
 
 
 def definition_tokens(name: str, description: str, schema: Any) -> TokenCount:
-    """Return the tokens, as `tool_tokens` does, of a tool that is known only by what is sent."""
+    """Return the estimate of `tool_tokens` for a tool with this name, description and schema."""
     return _estimate(f"{name}\n{description}\n{to_json(schema).decode()}")

@@ -42,7 +42,7 @@ def call_answer(call: ToolCall, observation: Observation | None = None) -> Html:
 def calls_bundle(
     calls: Sequence[ToolCall], observations: Sequence[Observation | None]
 ) -> dict[str, str]:
-    """Return *calls* and their results as text, and as HTML that needs no kernel."""
+    """Return *calls* and their results as a mime bundle: text, and HTML that needs no kernel."""
     pairs = list(zip(calls, observations, strict=True))
     text = "\n\n".join(_text(call, observation) for call, observation in pairs) or NO_CALL
     html = "".join(_html(call, observation) for call, observation in pairs)

@@ -1,7 +1,7 @@
 """Repair the JSON text and the values that a model wrote, if they can mean only one thing.
 
-JSON text is repaired token by token: no value and no bracket moves. Text that was cut off remains
-an error. A value is repaired if the schema of the tool allows only one meaning.
+JSON text is repaired token by token, so that values and brackets stay where they are. Text that was
+cut off remains an error. A value is repaired if the schema of the tool allows only one meaning.
 """
 
 import json
@@ -40,15 +40,16 @@ _lenient = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each
 
 
 def read_json(text: str) -> tuple[Any, list[str]]:
-    """Return the value of *text*, and a sentence for each repair.
+    """Parse *text* as JSON; return the value, and a sentence for each repair.
 
-    Repairs cover errors that models were seen to make. These are a code fence around the JSON, raw
-    control characters in strings, a comma before a closing bracket, and single quotes. Others are
-    Python's literals, keys without quotes, and backslashes that do not begin an escape. Text that
-    was cut off, or that can mean two things, is never repaired.
+    Only errors that models were seen to make are repaired. Around and between values, these are a
+    code fence around the JSON, a comma before a closing bracket, and keys without quotes. In
+    values, they are single quotes, Python's literals, raw control characters in strings, and
+    backslashes that do not begin an escape. Text that was cut off, or that can mean two things, is
+    never repaired.
 
     Raises:
-        NotJsonError: If *text* has no certain value; the error says why.
+        NotJsonError: If *text* cannot be read with certainty; the error says why.
     """
     repairs: list[str] = []
     inside = _unfenced(text)
@@ -146,7 +147,7 @@ def embedded(text: str) -> tuple[list[Any], str]:
 
 
 def _sendable(value: Any) -> Any:
-    """Return *value*.
+    """Return *value* unchanged, if it can be sent as JSON.
 
     Raises:
         NotJsonError: If no JSON in UTF-8 can hold *value*: a number in it is infinite or NaN, or a
@@ -200,7 +201,7 @@ _FOREIGN = frozenset("xUNav01234567\n")
 
 
 def _as_json(piece: re.Match[str]) -> str:
-    """Return *piece* as JSON writes it, or unchanged, and so invalid, if it can mean two things."""
+    """Return the token *piece* as valid JSON; if it can mean two things, return it unchanged."""
     kind = piece.lastgroup
     if kind == "comma":
         return ""

@@ -42,9 +42,9 @@ _MAX_NAMES = 20
 
 
 class FunctionCallValidationError(ArgumentsError):
-    """The arguments of a call are not readable or not valid; `problems` lists each fault.
+    """The arguments of a call cannot be read, or are not valid; `problems` lists each fault.
 
-    Source: OpenHands, `FunctionCallValidationError`.
+    OpenHands uses the same name for this error.
 
     Examples:
         >>> from toolbench import tool
@@ -72,7 +72,7 @@ class FunctionCallValidationError(ArgumentsError):
 class FunctionCallNotExistsError(ToolNotFoundError):
     """A model called a tool that was not offered to it.
 
-    Source: OpenHands, `FunctionCallNotExistsError`.
+    OpenHands uses the same name for this error.
 
     Examples:
         >>> from toolbench import tool
@@ -108,7 +108,7 @@ CallError = FunctionCallValidationError | FunctionCallNotExistsError
 
 @dataclass(frozen=True)
 class CallMetadata:
-    """Facts about the message that a call is from.
+    """Facts about the message that contains a call, and the call's place in it.
 
     Examples:
         >>> from toolbench import tool
@@ -127,13 +127,13 @@ class CallMetadata:
     sent_name: str
     """The name that the model used."""
     index: int = 0
-    """The place of the call in its message, from 0."""
+    """The index of the call among the calls of its message, starting at 0."""
     total: int = 1
     """The number of calls in the message."""
     response_id: str | None = None
     model: str | None = None
     finish: str | None = None
-    """The provider's word for why the model stopped, which shows if a call may be cut off."""
+    """Why the model stopped, in the provider's word. This shows whether a call may be cut off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,14 +159,14 @@ class ToolCall:
     name: str
     """The tool's own name; if there is no such tool, the name that the model used."""
     arguments: dict[str, Any] = field(default_factory=dict)
-    """The arguments after the repairs, under the tool's own names; empty if not readable."""
+    """The repaired arguments, under the names that the tool declares; empty if not readable."""
     tool: ToolDefinition[Any, Any] | None = field(default=None, repr=False)
     action: Action | None = field(default=None, repr=False)
     error: CallError | None = None
     repairs: tuple[Repair, ...] = ()
     """All repairs that were made to the call."""
     thought: str = ""
-    """The model's text and thinking; only the first call of a message has this text."""
+    """The text and thinking in the model's message. Only the message's first call has them."""
     security_risk: SecurityRisk | None = None
     """The model's rating of the call, if the model was asked for a rating."""
     summary: str | None = None
@@ -186,8 +186,8 @@ class ToolCall:
         A call with an `error` is not run: its observation is the error.
 
         Args:
-            conversation: Passed to the executor with the action.
-            source: The origin of the run, for the history.
+            conversation: The conversation that the executor gets as its second argument.
+            source: Who started the run, as the history records it.
 
         Raises:
             NotImplementedError: If the tool has no executor.
@@ -243,18 +243,18 @@ def parse_tool_calls(
     error is raised.
 
     Args:
-        message: The response, its message, or the call alone, from a model of OpenAI (chat or
-            Responses), Anthropic, Gemini or MCP; as dict, JSON text or SDK object.
+        message: A response, a message or a single call, in the format of OpenAI (chat completions
+            or Responses), Anthropic, Gemini or MCP. It may be a dict, JSON text or an SDK object.
         tools: The tools that were offered to the model. If several have the same name, the first
             counts.
-        aliases: Other names for tools, each with the tool's real name.
-        provider: The provider of the message. If it is left out, the keys of the message show the
-            provider; a message that is only a name and arguments counts as MCP.
-        written_calls: Whether the model is known to write calls into its text. Then, if the message
-            has no calls, those in its text are read. Their JSON must be the whole text (bare or in
-            a code fence), or follow a mark such as `<tool_call>` with no words after it. JSON in
-            the middle of words is an example, not a call. For any other model, text is only text:
-            it may quote a page or a file that has such a call in it.
+        aliases: Maps other names that models use for a tool to the tool's real name.
+        provider: The provider whose format the message has. By default, the format is recognized
+            from the keys of the message. A message of only a name and arguments counts as MCP.
+        written_calls: Whether the model is known to write calls into its text. If so, and if the
+            message has no other calls, the calls in its text are read. Their JSON must be the whole
+            text (bare or in a code fence), or follow a mark such as `<tool_call>` with no words
+            after it. JSON in the middle of words is an example, not a call. Leave this false for
+            any other model: its text may quote a page or a file that contains such a call.
 
     Raises:
         BodyError: If no known provider sends such a *message*.
@@ -287,7 +287,7 @@ def parse_tool_calls(
 
 
 def _with_written(response: Response) -> Response:
-    """Return *response* with the calls that the model wrote into its text read as calls."""
+    """Return *response*, with the calls in the model's text turned into real calls."""
     message = response.message
     calls, words = calls_in(message.text)
     if not calls:
@@ -343,7 +343,7 @@ def _call(
 def _meant(
     name: str, offered: Tools, provider: Provider, aliases: Mapping[str, str]
 ) -> tuple[AnyTool | None, bool]:
-    """Return the tool that *name* means, or None, and whether *name* is the tool's exact name."""
+    """Return the tool that a model means by *name* (or None), and whether the name is exact."""
     if name in offered:
         return offered[name], True
     sent = _by_sent_name(offered, provider)
@@ -357,7 +357,7 @@ def _meant(
 
 
 def _by_sent_name(offered: Tools, provider: Provider) -> dict[str, AnyTool]:
-    """Return the tools by the names under which the model got them."""
+    """Map each name that was sent to the model to the tool with that name."""
     sent: dict[str, AnyTool] = {}
     for name, tool in offered.items():
         sent.setdefault(WIRES[provider].tool_name(name), tool)
@@ -427,9 +427,9 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
 def _asides(
     arguments: Json, own: Mapping[str, Any], repairs: list[Repair]
 ) -> tuple[list[Problem], Json]:
-    """Remove `summary` and `security_risk` from *arguments*, unless they are names in *own*.
+    """Remove `summary` and `security_risk` from *arguments*, unless the tool declares them.
 
-    *own* contains the arguments that the tool itself declares.
+    *own* contains the arguments that the tool declares.
 
     Returns:
         The problems with the removed values, and the removed values by name.

@@ -1,10 +1,10 @@
 """Find calls that a model wrote into its text instead of sending them as tool calls.
 
-Small models do this, each kind with its own marks. JSON counts as a call if it is the whole text,
-or if it ends the text after a mark. JSON in the middle of words, or in quoted code, is an example
-and never runs. Sources: the chat templates of Hermes and Qwen (`<tool_call>`, `<tools>`), Granite
-(`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral (`[TOOL_CALLS]`) and Phi-4 (`functools`);
-vLLM's tool parsers.
+Small models do this, and each family of models marks such calls in another way. JSON counts as a
+call if it is the whole text, or if it follows a mark and ends the text. JSON in the middle of
+words, or in quoted code, is an example and never runs. Sources: the chat templates of Hermes and
+Qwen (`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral
+(`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
 
 Other models write calls that are not JSON. Such calls are found, but not parsed.
 """
@@ -37,7 +37,7 @@ _MARK = re.compile(
 _END = re.compile(r"</(?:tool_call|tools|function_call)>")
 _SKIPPED = re.compile(rf"(?:{_MARK.pattern}|{_END.pattern}|```\w*|[\s;,`])+")
 _INVENTED = re.compile(r"</tool_call>\s*<tool_response>")
-"""The marks of a tool's answer that a model invents after its own call."""
+"""The marks with which a model begins a tool's answer that it invented after its own call."""
 _OVER = ("<|im_end|>", "<|eom_id|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>", "</s>")
 _NAME = re.compile(r'"(?:name|function)"\s*:\s*"([^"\\]*)"')
 _FOREIGN = re.compile(
@@ -56,7 +56,7 @@ _FOREIGN = re.compile(
     r"|\A\s*\[(?P<llama>[A-Za-z_]\w*)\((?:\w+\s*=.*)?\)\]\s*\Z",
     re.DOTALL,
 )
-"""The marks of calls that are not JSON; each match has the name of the tool."""
+"""The marks of calls that are not written as JSON; each match contains the tool's name."""
 # The first call in a list, or a call after another one
 _LLAMA_NAME = re.compile(r"(?:\A\s*\[|\),)\s*([A-Za-z_]\w*)\(")
 _NOT_READ = (
@@ -128,7 +128,7 @@ def _names_in(call: re.Match[str]) -> list[str]:
 
 
 def unread_call(text: str) -> str | None:
-    """Return a sentence if *text*, a model's answer, looks like a call that was not parsed."""
+    """Return a warning if *text*, a model's answer, looks like a call that was not parsed."""
     calls, _ = written_calls(text)
     if not calls:
         return None
@@ -151,8 +151,7 @@ def _before_end(text: str) -> str:
 def _is_quoted(words: str) -> bool:
     """Tell whether *words* open a code block or a quotation and do not close it.
 
-    A code fence at the start does not count if *words* contain nothing else: it may surround the
-    calls.
+    If *words* contain only a code fence, it does not count, because it may surround the calls.
     """
     opened = words.rstrip()
     if words.count("```") % 2:
@@ -236,7 +235,7 @@ _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 # A shorter word may occur in other texts by chance
 _WORD = re.compile(r"[^\s\"'{}\[\](),:=<>\\]{8,}")
 _PASSWORD_NOTE = re.compile(r"\((?:.*; )?format: password[;)]")
-"""A note in Gemini's description of a `SecretStr`, as Gemini's schemas have no such format."""
+"""Finds the note "format: password" in a description; Gemini's schemas have no such format."""
 
 
 def without_unread(
@@ -244,8 +243,8 @@ def without_unread(
 ) -> Message:
     """Return *message* without arguments that cannot be parsed and may contain a secret.
 
-    A note replaces them, and their words are masked in the texts of the message. If there are no
-    such arguments, return *message* itself.
+    A note replaces such arguments. Their words are also masked in the other texts of the message.
+    If there are no such arguments, return *message* itself.
 
     Args:
         message: The message of a model.
@@ -285,7 +284,7 @@ def without_unread(
 
 
 def _unread_in(text: str, *, are_read: bool) -> list[WrittenCall]:
-    """Return the calls in *text* that are not run, because they cannot be or are not parsed."""
+    """Return the calls in *text* that never run: they cannot be parsed, or *are_read* is false."""
     unread: list[WrittenCall] = []
     for call in written_calls(text)[0]:
         is_read = call.problem is None and read_arguments(call.arguments) is not None
@@ -315,7 +314,7 @@ def named_schema(tool: Any) -> tuple[str, Any]:
 
 
 def _with_format(schema: Any) -> Any:
-    """Return *schema* with the format "password", which Gemini mentions only in descriptions."""
+    """Return *schema* with the format "password" wherever a description for Gemini mentions it."""
     if isinstance(schema, list):
         return [_with_format(item) for item in schema]
     if not isinstance(schema, Mapping):
@@ -328,9 +327,9 @@ def _with_format(schema: Any) -> Any:
 
 
 def _mark(name: str, schemas: Mapping[str, Any]) -> str:
-    """Return the note for a call of the tool *name*; empty if the tool takes no secret.
+    """Return the note that replaces the arguments of a call of *name*.
 
-    An unknown name may mean any of the tools.
+    It is empty if the tool takes no secret. A call with an unknown name may mean any of the tools.
     """
     known: str | None = name
     if name not in schemas:

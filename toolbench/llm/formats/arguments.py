@@ -1,4 +1,4 @@
-"""A tool's arguments as a plain object, as providers require, and the report of the changes."""
+"""Turn a tool's arguments into the plain object that providers require; report the changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Change:
     """
 
     where: str
-    """The argument (`filter.tags[]`), `name`, `description`, or `arguments` for all arguments."""
+    """The changed part: an argument (`filter.tags[]`), `name`, `description` or `arguments`."""
     kind: Kind
     message: str
     refused: bool = False
@@ -78,7 +78,7 @@ class FormatReport:
 
 @dataclass
 class Changes:
-    """The changes to a tool for a provider, collected while the tool is written."""
+    """Collects the changes to a tool while it is converted to a provider's format."""
 
     entries: list[Change] = field(default_factory=list)
     strict: bool | None = None
@@ -90,7 +90,7 @@ class Changes:
         self.entries.append(Change(where or "arguments", kind, message, refused))
 
     def fitting_name(self, where: str, own: str, rule: NameRule) -> str:
-        """Return *own*, the name of *where*, or a valid name to send if *rule* refuses it."""
+        """Return the name *own* if *rule* allows it; else note a change and return a valid one."""
         name = rule.rename(own)
         if name != own:
             self.note(where, "renamed", f"to {name!r}: at most {rule.words}", refused=True)
@@ -103,8 +103,8 @@ class Changes:
 def plain_root(schema: Json, changes: Changes) -> Json:
     """Return *schema* as an object with properties, without alternatives at its outermost level.
 
-    Alternatives are merged as far as an object can express them. The description names properties
-    that are needed together. The tool itself still checks all arguments.
+    The alternatives are merged into one object. If some properties are needed only together, the
+    description says so. The tool itself still checks all arguments.
     """
     root = dict(schema)
     target, _ = resolve(schema, schema)
@@ -142,9 +142,10 @@ def _followed(members: list[Any], schema: Json) -> list[Mapping[str, Any]]:
 def _merged(
     keyword: str, members: list[Any], beside: Schema, schema: Json, changes: Changes
 ) -> Json:
-    """Merge the alternatives *members* and the other keywords, *beside*, into one object.
+    """Merge the alternatives *members* into one object, with the other keywords of the schema.
 
-    *keyword* is the keyword of the alternatives, for the note in *changes*.
+    *beside* has these other keywords. *keyword* is that of the alternatives, such as `anyOf`; the
+    note in *changes* names it.
     """
     root, branches = dict(beside), _followed(members, schema)
     changes.note("", "rewritten", f"{keyword} at the top was merged", refused=True)
@@ -175,7 +176,7 @@ def _merged(
 
 
 def names_in(parameters: Json, *, are_inner_wanted: bool) -> list[str]:
-    """Return the sorted names of the arguments in *parameters*, optionally with inner ones."""
+    """Return the sorted names of the arguments, optionally with those of inner properties."""
     schema = plain_root(parameters, Changes())
     names = set(schema["properties"])
     if are_inner_wanted:

@@ -71,7 +71,10 @@ _IN_WORDS = frozenset(
 
 
 def gemini_schema(schema: Json, changes: Changes) -> Json:
-    """Return *schema* in Gemini's format, empty without properties; add changes to *changes*."""
+    """Return *schema* in Gemini's format; add each change to *changes*.
+
+    The result is empty if *schema* has no properties, because Gemini refuses such an object.
+    """
     if schema.keys() & {"$defs", "definitions"}:
         changes.note("", "rewritten", "definitions were put where they are used")
     written = _Writer(schema, changes).write(schema, "")
@@ -327,7 +330,7 @@ def _described(out: Json, node: Mapping[str, Any], notes: list[str]) -> Json:
 
 
 def _implied(node: Mapping[str, Any]) -> list[str]:
-    """Return the types that the keywords of *node*, a schema without `type`, imply."""
+    """Return the types that a schema without `type` allows, judging by its other keywords."""
     if node.keys() & {"properties", "additionalProperties", "required"}:
         return ["object"]
     if node.keys() & {"items", "prefixItems"}:

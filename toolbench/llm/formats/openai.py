@@ -88,7 +88,7 @@ _MOST_LEVELS = 10
 
 
 def strict(schema: Json, changes: Changes) -> Json:
-    """Return *schema* as OpenAI's strict mode requires it; *schema* must have no `obstacles`."""
+    """Return *schema* as OpenAI's strict mode requires it; `obstacles(schema)` must be empty."""
 
     def close(node: Json, where: str) -> Json:
         for key in _MEANINGLESS:

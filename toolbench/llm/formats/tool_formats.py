@@ -25,14 +25,16 @@ def to_openai(
     summary: bool = False,
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
-    """Return *tool* for OpenAI's chat completions; `strict` if the schema allows it.
+    """Return *tool* for OpenAI's chat completions, in strict mode if its schema allows that.
 
     Args:
         tool: The tool.
-        security_risk: Whether to ask the model how risky a call is; ignored for a read-only tool.
-        summary: Whether to ask the model for the purpose of each call, in one line.
-        longest_description: The most characters of the description; a longer text is cut, if
-            possible after a sentence.
+        security_risk: Whether to add the argument `security_risk`, with which the model rates the
+            risk of its call. A read-only tool never gets this argument.
+        summary: Whether to add the argument `summary`, in which the model states the purpose of its
+            call in one line.
+        longest_description: The maximum number of characters of the description. A longer
+            description is cut, if possible at the end of a sentence.
 
     Raises:
         ToolbenchError: If the tool is not for models; see `ToolDefinition.is_for_models`.
@@ -145,7 +147,7 @@ def format_report(
     security_risk: bool = False,
     summary: bool = False,
 ) -> FormatReport:
-    """Return a report: the changes to *tool* for *provider*, and the reasons against strict mode.
+    """Report the changes that *provider* requires to *tool*, and why strict mode is off.
 
     Raises:
         ValueError: If there is no such provider.

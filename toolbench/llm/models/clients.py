@@ -26,27 +26,27 @@ _ANOTHER_LOOP = ("different event loop", "different loop", "event loop is closed
 
 
 def wires_of(x: Any) -> list[Wire]:
-    """Return the formats in which the client *x* can send requests; empty if it is no client."""
+    """Return the formats in which the client *x* can send requests; empty if *x* is no client."""
     return [wire for wire in WIRES.values() if wire.is_client(x)]
 
 
 class ClientModel(StreamedModel):
     """A model that sends its requests with the client of a provider's package.
 
-    An async client is awaited in toolbench's background loop, and a stop closes its request
-    immediately. A sync client is called in a thread, which nothing can stop. After a stop, it stays
-    connected until the next part of the answer arrives, and the provider may charge for what was
-    written until then.
+    If the client is async, cancelling closes its request immediately. If the client is sync, its
+    call runs in a thread, which cannot be stopped. After a cancel, the connection stays open until
+    the next part of the answer arrives, and the provider may charge for the tokens up to then.
 
     Args:
         client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async
             versions, or subclasses.
         model: The provider's name of the model.
         name: The display name of the model; by default *model*.
-        provider: "responses" for OpenAI's Responses API; by default the client's first format.
+        provider: The format of the requests. By default, this is the client's first format;
+            "responses" selects OpenAI's Responses API.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
-        written_calls: Whether the model writes calls into its text.
+        written_calls: Whether to read calls that the model writes into its text.
 
     Raises:
         ValueError: If there is no *model*, or the client does not support the format of *provider*.
@@ -139,7 +139,8 @@ class ClientModel(StreamedModel):
     def _opened(self, body: Json) -> Any:
         """Send the request, and return its stream; for an async client, an awaitable of the stream.
 
-        If the client's method accepts an extra body, fields without a matching argument go there.
+        Fields that the client's method has no argument for are passed as its extra body, if it
+        accepts one.
         """
         send = attrgetter(self._wire.method)(_without_retries(self._client))
         body = self._wire.for_client(body)
@@ -164,9 +165,9 @@ def _is_of_another_loop(error: BaseException) -> bool:
 
 
 def _without_retries(client: Any) -> Any:
-    """Return *client* with its own retries turned off; the model retries, and can be stopped.
+    """Return a copy of *client* that does not retry, because the model itself retries.
 
-    The package copies the client for one request; both share everything else, such as connections.
+    The copy is for one request. It shares everything else, such as connections, with *client*.
     """
     try:
         return client.with_options(max_retries=0)
@@ -176,7 +177,7 @@ def _without_retries(client: Any) -> Any:
 
 
 def _secrets_of(client: Any, wire: Wire) -> dict[str, str]:
-    """Return the secrets of *client* by the attributes that contain them, to mask them."""
+    """Map the attributes of *client* that contain secrets to these secrets, to mask them."""
     secrets: dict[str, str] = {}
     holder = wire.holder_of_secrets(client)
     for name in wire.secrets:

@@ -46,41 +46,45 @@ def as_model(
 ) -> Model:
     """Turn *x* into a model.
 
-    A request is sent up to four times if the server is overloaded or fails temporarily, with the
-    delay that the server asks for. Each wait is a chunk of the kind "retry".
+    If the server is overloaded or fails temporarily, the request is sent again, up to four times in
+    all. Before each retry, the model waits as long as the server asks, and `on_chunk` gets a chunk
+    of the kind "retry".
 
-    A client keeps its settings, such as a proxy and headers. Its keys, and secrets in its headers
-    and `default_query`, are masked in what is shown and saved. A token from a token provider (Azure
-    AD, Vertex), or a header of `google.genai`, is masked only if it is a secret of the
-    conversation: `Conversation(secrets={"token": token})`. A client of `google.genai` follows
-    redirects with its key; `"follow_redirects": False` in its `client_args` and `async_client_args`
-    forbids this.
+    A client is used with its own settings, such as a proxy and headers. Its keys, and the secrets
+    in its headers and `default_query`, are masked in everything that is shown or saved. A token
+    from a token provider (Azure AD, Vertex), or a header of `google.genai`, is masked only if it is
+    a secret of the conversation: `Conversation(secrets={"token": token})`. A client of
+    `google.genai` sends its key to every address that it is redirected to. To prevent this, put
+    `"follow_redirects": False` into its `client_args` and `async_client_args`.
 
-    A stop closes the request of an async client. A sync client stays connected until the next part
-    of the answer arrives, and the provider may charge for it. Pass an async client that you do not
-    also use with `await` in cells, because its connections belong to one event loop.
+    Cancelling closes the request of an async client immediately. With a sync client, the connection
+    stays open until the next part of the answer arrives, and the provider may charge for that part.
+    Do not also use an async client with `await` in cells, because its connections belong to one
+    event loop.
 
     Args:
-        x: A model is returned unchanged. A function `(messages, tools) -> message` gets both in the
-            provider's format, and returns a message, an `Answer`, a string or a provider's
-            response. A client of `openai`, `anthropic` or `google.genai`, sync or async, is given
-            with a model as `(client, "model")`, or alone with *name* as the model. A URL names a
-            server with OpenAI's protocol, and the model after `#`:
+        x: A model, a function, a client or a URL. A model is returned unchanged. A function
+            `(messages, tools) -> message` gets the messages and the tools in the provider's format,
+            and returns a message, an `Answer`, a string or a provider's response. A client of
+            `openai`, `anthropic` or `google.genai`, sync or async, is passed together with the name
+            of the model, as `(client, "model")`; or it is passed alone, and *name* is the model. A
+            URL is the address of a server with OpenAI's protocol, followed by `#` and the model:
             `"http://localhost:11434/v1#qwen3"`.
         name: The display name of the model.
         provider: The message format: "openai", "responses", "anthropic", "gemini" or "mcp". The
             default for functions and URLs is "openai"; with "responses", a client of `openai` uses
             the Responses API.
-        api_key_env: For a URL: the environment variable that holds the key. If left out, no key is
+        api_key_env: For a URL, the environment variable that holds the key; by default, no key is
             sent. A client has its own key.
         options: Fields sent with every request, such as `{"temperature": 0}`.
         price: US dollars for a million input and output tokens, for `usage.cost`.
-        written_calls: Whether the model writes calls into its text, as small models do whose server
-            does not read them. For any other model, text is never a call: it may quote a page.
+        written_calls: Whether to read calls that the model writes into its text. Small models need
+            this if their server does not parse their calls. Leave this false for other models:
+            their text may quote a call from a page.
 
     Raises:
         TypeError: If *x* cannot be a model.
-        ValueError: If *x* can be a model, but not with these options.
+        ValueError: If *x* can be a model, but the other arguments do not fit *x*.
 
     Examples:
         >>> from toolbench.llm import as_model, user_message
@@ -132,7 +136,7 @@ def _own(x: Any, name: str | None, provider: Provider, *, written_calls: bool) -
 
     Raises:
         TypeError: If *x* is a class, or is neither a model nor a function.
-        ValueError: If *x* is a model, whose own attribute says whether it writes calls.
+        ValueError: If *written_calls* is true for a model whose attribute of this name is false.
     """
     if isinstance(x, type):
         msg = f"{x.__name__} is a class: give an object of it, as in {x.__name__}(...)."
@@ -162,7 +166,7 @@ class FunctionModel:
             runs in the background loop.
         name: The display name of the model; by default the name of the function.
         provider: The provider whose message format the model uses.
-        written_calls: Whether the model writes calls into its text.
+        written_calls: Whether to read calls that the model writes into its text.
     """
 
     def __init__(

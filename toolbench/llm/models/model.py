@@ -126,7 +126,7 @@ def with_message(answer: Answer, message: Message) -> Answer:
 class Model(Protocol):
     """The protocol of models. `as_model` turns a function, a client or a URL into a model.
 
-    If a model writes calls into its text, its attribute `written_calls` is true.
+    A model whose text may contain calls has an attribute `written_calls`, which is true.
 
     Examples:
         >>> from toolbench.llm import Model, ScriptedModel, user_message
@@ -157,8 +157,9 @@ class Model(Protocol):
         Args:
             messages: The conversation, which is not changed.
             tools: The tools that the model may call.
-            on_chunk: Called with each piece when it arrives, in the calling thread.
-            cancel: When it is cancelled, the request is closed immediately.
+            on_chunk: A function that gets each piece of the answer when it arrives, in the calling
+                thread.
+            cancel: A token; when it is cancelled, the request is closed immediately.
 
         Raises:
             ModelError: If there is no answer; the message says why.
@@ -181,7 +182,7 @@ def stopped(model: str, after: str = "") -> ModelStoppedError:
 def offered(tools: OfferedTools, provider: Provider) -> list[Json]:
     """Return *tools* in the format of *provider*; dicts are copied deeply.
 
-    Tools that are only for the app of their server are left out.
+    Tools that only their server's app may call are left out.
     """
     offers: list[Json] = []
     for tool in tools:

@@ -102,7 +102,7 @@ class PersonRequest:
 
 
 Answerer = Callable[[PersonRequest, Cancellable], Any]
-"""A function that gives the answer: an `Answer`, a message or a string. It may block; once the
+"""A function that gives the answer: an `Answer`, a message or a string. It may block; after the
 cancel token is cancelled, no caller waits for the answer."""
 
 
@@ -111,9 +111,9 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 
 @contextmanager
 def asked_by(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* ask the user during the `with` block, including in runs that it contains.
+    """Within the `with` block, and in runs that it starts, let *answerer* ask the user.
 
-    A model that has its own answerer does not use *answerer*.
+    This does not apply to a `PersonModel` that has its own answerer.
     """
     token = _asking_here.set(answerer)
     try:
@@ -126,13 +126,13 @@ class PersonModel:
     """A model whose answers you write: you see each request and answer it.
 
     Without an *answerer*, you are asked in the cell, by `input()`, or in the panel of the run. You
-    first choose a tool to call or write text, and then give each argument of the tool. The function
-    `answering` of `toolbench.runs.questions` gives the answers in advance. The schema of a tool is
-    shown only the first time, later only its name.
+    first choose a tool to call or write text, and then give each argument of the tool. To give the
+    answers in advance, use `answering` of `toolbench.runs.questions`. The first request shows the
+    schema of a tool; later requests show only its name.
 
     Args:
-        answerer: A function that asks in another way, such as in a panel. It may be replaced at any
-            time.
+        answerer: A function that asks in another way, such as in a panel. You may replace the
+            attribute `answerer` at any time.
         name: The display name of the model.
         provider: The provider whose message format the model uses.
 

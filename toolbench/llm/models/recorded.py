@@ -71,14 +71,15 @@ _MOST_TEXTS = 4
 class RecordedModel:
     """A model that replays answers from a file; an inner model can answer new requests.
 
-    Each answer belongs to one exact request: its messages and tools. A new request goes to the
-    inner model, and its answer is recorded. Without an inner model it is an error, which shows the
-    difference from the most similar recorded request. A repeated request gets the next answer
-    recorded for it; without an inner model, the answers start over after the last one.
+    A recorded answer is used only for a request with exactly the same messages and tools. A new
+    request goes to the inner model, and the answer is recorded. Without an inner model, a new
+    request raises an error, which shows the difference from the most similar recorded request. If a
+    request is repeated, the next answer that was recorded for it is used. Without an inner model,
+    the first answer follows the last one.
 
-    The file has one JSON object per line, `{"request": ..., "answer": ...}`. It
-    contains neither the inner model's key nor secrets of calls: marks replace these
-    secrets. In a later request, any value fits a mark.
+    The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
+    the inner model's key nor secret arguments of calls. A mark replaces each of these secrets, and
+    matches any value in later requests.
 
     Args:
         path: The file; it may be missing if there is an inner model.
@@ -145,7 +146,7 @@ class RecordedModel:
 
         Raises:
             ModelDriftError: If there is no recorded answer and no inner model.
-            ModelError: If the inner model raises it; the error is not recorded.
+            ModelError: If the inner model fails; its error is not recorded.
         """
         cancel = not_cancelled(cancel, self.name)
         tool_list = offered(tools, self.provider)
@@ -179,7 +180,7 @@ class RecordedModel:
         return answer
 
     def _kept(self, message: Json, tools: list[Json]) -> tuple[Json, Message]:
-        """Return *message* without calls that may hide a secret: as it is recorded, and as read."""
+        """Return *message* without calls that may contain a secret: as JSON, and as a `Message`."""
         wire = WIRES[provider_of(message, self.provider)]
         read = wire.read(message)
         if read.role != "assistant":
@@ -190,7 +191,7 @@ class RecordedModel:
         return wire.write(kept)[0], kept
 
     def _recorded_key(self, request: Json) -> str:
-        """Return the key of the recorded request that equals *request*, or else its own key."""
+        """Return the key of the recorded request that equals *request*, else that of *request*."""
         own = _key(request)
         if own in self._answers:
             return own
@@ -206,7 +207,7 @@ class RecordedModel:
 
     @cached_property
     def _told_before(self) -> dict[str, tuple[Any, list[str]]]:
-        """What each request in the file tells the model, by the request's key."""
+        """The content of each recorded request, as `_told` returns it, by the request's key."""
         told = {}
         for line in self._lines:
             told[_key(line["request"])] = _told(line["request"], self.provider)
@@ -215,7 +216,7 @@ class RecordedModel:
     def _record(self, secret_name: str, request: Json, answer: Answer, redactor: Redactor) -> None:
         """Write *request* and *answer* to the file, with all known secrets masked.
 
-        *secret_name* is the key of *request* from before the secrets of *answer* were known.
+        *secret_name* is the key that *request* had before the secrets of *answer* were known.
         """
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)
@@ -265,7 +266,7 @@ class RecordedModel:
         )
 
     def _recorded_texts(self, request: Json) -> Iterator[str]:
-        """Yield recorded descriptions and messages that would match, if *request*'s do not."""
+        """Yield what was recorded in place of descriptions and a last message that are new."""
         recorded = [line["request"] for line in self._lines]
         for name, text in _descriptions(request).items():
             texts = [_descriptions(old).get(name) for old in recorded]
@@ -374,9 +375,10 @@ def _is_same(recorded: Any, now: Any) -> bool:
 
 
 def _told(request: Json, provider: Provider) -> tuple[Any, list[str]]:
-    """Return what *request* tells the model, and the images in the results of its written calls.
+    """Return the content of *request*, and the images in the results of calls written as text.
 
-    Earlier versions joined several results, described images in other words, or left them out.
+    The content of old and new files can be compared. Earlier versions joined several results,
+    described images in other words, or left them out.
     """
     told: list[Any] = []
     images: list[str] = []
@@ -425,7 +427,10 @@ def _descriptions(request: Json) -> dict[str, str]:
 
 
 def _instead(kind: str, now: str, recorded: Iterable[str | None]) -> Iterator[str]:
-    """Yield a line with the *recorded* texts, the most similar first, unless *now* is one."""
+    """Yield a line that lists the *recorded* texts, unless *now* is one of them.
+
+    The texts that are most similar to *now* come first.
+    """
     texts = sorted({text for text in recorded if text})
     if not texts or now in texts:
         return

@@ -52,7 +52,8 @@ class ScriptedModel:
     ) -> None:
         self.name, self.provider = name, provider
         self.requests: list[tuple[list[Json], list[Json]]] = []
-        """The messages and the tools of every request so far; requests share equal messages."""
+        """The messages and the tools of every request so far; equal messages are stored only
+        once."""
         self._script = list(script)
         self._lock = Lock()
 

@@ -47,7 +47,7 @@ class StreamedModel:
         secrets: The secrets of the model, such as its key, by name.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
-        written_calls: Whether the model writes calls into its text.
+        written_calls: Whether to read calls that the model writes into its text.
     """
 
     def __init__(
@@ -90,7 +90,8 @@ class StreamedModel:
 
         If a server is busy (429, 503), the request is sent again after the delay that the server
         names, up to four times in all; *on_chunk* gets a note of each retry. If an answer breaks
-        off, there is no retry, and `error.answer` is the part that arrived.
+        off, the request is not sent again. The error that is raised then has the part that arrived
+        in its attribute `answer`.
         """
         cancel = not_cancelled(cancel, self.name)
         self._prepare(cancel)
@@ -155,7 +156,7 @@ class StreamedModel:
             raise self._stopped(so_far) from None
 
     def _again(self, error: Exception, tries: int, so_far: "_AnswerSoFar") -> tuple[float, str]:
-        """Return the seconds until the next try and the reason for it; raise if there is none."""
+        """Return the seconds until the next try, and the reason; raise an error if none is left."""
         if isinstance(error, ModelError):
             masked = type(error)(printable(self.secrets.redactor.sentence(str(error))))
             masked.answer = so_far.partial()

@@ -32,12 +32,12 @@ def wire_of(provider: Provider) -> Wire:
 
 
 def titles() -> dict[str, Provider]:
-    """Return each format's provider by its title; formats not only for models come first."""
+    """Map the title of each format to its provider; formats that are not for models come first."""
     ordered = sorted(WIRES.values(), key=lambda wire: wire.is_for_models)
     return {wire.title: wire.provider for wire in ordered}
 
 
 def wires_from(provider: Provider | None) -> list[Wire]:
-    """Return all formats, with that of *provider* first: it fits the provider's models best."""
+    """Return all formats in the order in which to try them: that of *provider* first."""
     own = [wire for name, wire in WIRES.items() if name == provider]
     return own + [wire for wire in WIRES.values() if wire not in own]

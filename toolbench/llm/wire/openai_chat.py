@@ -61,9 +61,10 @@ _OWN_OF_CALL = frozenset({"function", "id", "index", "type"})
 class _ChatStream(Stream):
     """Joins the chunks of chat completions: names and ids arrive once, arguments in pieces.
 
-    Servers number calls differently: with 0 for each call, with a new index for each piece, or not
-    at all. Some send a different id with each piece. A known id is therefore trusted more than the
-    index. A piece with neither belongs to the call that got the last piece.
+    Some servers send the same index for every call, some a new index for every piece, and some
+    none. Some send a different id with each piece. So a piece is joined to the call that has its
+    id, or else to the call that has its index. A piece with neither is joined to the call that got
+    the previous piece.
     """
 
     def __init__(self) -> None:
@@ -362,7 +363,7 @@ _TYPES: Mapping[str, Any] = {
 
 
 def _mend(head: Json) -> None:
-    """Remove from *head*, a message of the model, whatever no request can carry."""
+    """Remove from *head*, a message of the model, the fields that a request must not contain."""
     for key, kind in _TYPES.items():
         if key in head and not isinstance(head[key], kind):
             head[key] = None

@@ -1,7 +1,7 @@
 """OpenAI's Responses API.
 
-A message of the model is `{"role": "assistant", "output": [items]}`. Its items are kept as they
-came, each as one part. The user's messages have a role and content. The result of a call is a
+A message of the model is `{"role": "assistant", "output": [items]}`. Each of its items is kept
+unchanged, as one part. The user's messages have a role and content. The result of a call is a
 separate item.
 """
 
@@ -217,7 +217,7 @@ class ResponsesWire(Wire):
         )
 
     def reread(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
-        """Return *part* with the present text of the blocks in its item."""
+        """Return *part* with the text that the blocks of its item contain now."""
         blocks = "summary"
         if isinstance(part, TextPart):
             blocks = "content"

@@ -39,7 +39,7 @@ IMAGES_OF_THE_MODEL = "The images of your answer:"
 """The text before images of the model that are sent in a message of the user."""
 
 UNREADABLE = "unreadable_arguments"
-"""The key for arguments that are not an object, for providers that accept only objects."""
+"""The key under which arguments that are not an object are put, if only objects are accepted."""
 # Characters of the arguments of a call in one chunk
 LONGEST_ARGUMENTS = 1_000_000
 
@@ -49,7 +49,7 @@ class Stream(ABC):
 
     @abstractmethod
     def add(self, chunk: Mapping[str, Any]) -> list[Chunk]:
-        """Add the next chunk or event; return the chunks for listeners that result from it."""
+        """Add the provider's next chunk or event; return the `Chunk` objects for listeners."""
 
     @property
     @abstractmethod
@@ -70,7 +70,7 @@ class Wire(ABC):
 
     provider: ClassVar[Provider]
     title: ClassVar[str]
-    """The name of the format that users see."""
+    """The name of the format, as users see it."""
     maker: ClassVar[str]
     """The company that made the format, for messages."""
     stream: ClassVar[type[Stream]]
@@ -99,7 +99,7 @@ class Wire(ABC):
 
     # Tools
     is_for_models: ClassVar[bool] = True
-    """Whether the format is for models, so that tools only for a server's app are refused."""
+    """Whether the format is for models: it then refuses tools that only a server's app may call."""
     tool_names: ClassVar[NameRule | None] = None
     """The rule for the name of a tool; None if every name is accepted."""
     argument_names: ClassVar[NameRule | None] = None
@@ -111,7 +111,7 @@ class Wire(ABC):
     package: ClassVar[str | None] = None
     """The Python package whose clients send the requests; None if there is no such package."""
     method: ClassVar[str] = ""
-    """The method of a client that sends a request and returns its stream: "messages.create"."""
+    """The client's method that sends a request and returns a stream, such as "messages.create"."""
     secrets: ClassVar[Sequence[str]] = (
         "api_key",
         "auth_token",
@@ -125,7 +125,7 @@ class Wire(ABC):
     )
     """The attributes of a client whose values are secrets."""
     path: ClassVar[str | None] = None
-    """The path of the requests to a server at an address; None if the provider needs a client."""
+    """The path of requests below a server's base URL; None if the provider needs a client."""
 
     @property
     def needs_ids(self) -> bool:
@@ -167,8 +167,8 @@ class Wire(ABC):
     def read(self, data: Mapping[str, Any]) -> Message:
         """Read *data*, a message of a conversation.
 
-        The module of each provider says what happens to faulty parts. The message and each of its
-        parts keep in `raw` what `write` needs to write them again without a change.
+        Each provider's module documents how it treats malformed parts. `raw` keeps the original, so
+        that `write` returns an unchanged message exactly as it came.
         """
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
@@ -180,7 +180,7 @@ class Wire(ABC):
         """Read a whole response, or a message without the response around it."""
 
     def reread(self, part: TextPart | ThinkingPart) -> TextPart | ThinkingPart:
-        """Return *part* with the present text of its `raw`, which has been changed."""
+        """Return *part* with the text that its `raw` contains now, after `raw` was changed."""
         return part
 
     # --- writing ------------------------------------------------------------------------
@@ -190,9 +190,9 @@ class Wire(ABC):
         """Write *message* as one or more messages of the provider.
 
         Some providers need one message for each result, or separate messages for images. An
-        implementation begins with `message.sent_to(self.provider)`, which leaves out what only
-        another provider understands. For a part with `raw`, it writes `raw` with the part's present
-        text, arguments and id.
+        implementation first calls `message.sent_to(self.provider)`, which removes data that only
+        other providers understand. If a part has `raw`, the implementation writes `raw`, updated
+        with the part's current text, arguments and id.
         """
 
     @abstractmethod
@@ -208,10 +208,10 @@ class Wire(ABC):
         return list(self._with_images_shown(self.with_written_results(messages)))
 
     def with_written_results(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield *messages*; move results of calls that the model did not send to user messages.
+        """Yield *messages*, with results of calls that were written as text in user messages.
 
-        If a model writes its calls as text, it gets their results as text too, with their images.
-        The provider does not know such a call, and would refuse a result for it.
+        If a model writes a call as text, it gets the result as text too, with the images. The
+        provider does not know such a call, and would refuse a result for it.
         """
         sent: set[Any] = set()
         for message in messages:
@@ -244,8 +244,8 @@ class Wire(ABC):
         """Yield *messages*, with images in the model's messages moved to messages of the user.
 
         Most providers refuse images in a message of the model, so the model would not see the
-        images that were generated. They follow the results of the message's calls, which must come
-        first.
+        images that were generated. If the message has calls, the images come after the results of
+        these calls, because providers require the results first.
         """
         images: list[Part] = []
         for message in messages:
@@ -287,7 +287,8 @@ class Wire(ABC):
             messages: The conversation; instructions have the role "system". Implementations pass it
                 through `accepted` first.
             tools: The tools in the provider's format.
-            options: Further fields, such as `temperature`. Fields set by this method win over them.
+            options: Further fields, such as `temperature`. They cannot replace fields that this
+                method sets.
         """
 
     def holder_of_secrets(self, client: Any) -> Any:
@@ -439,7 +440,7 @@ def compact_json(value: Any) -> str:
 
 
 def as_sent_first(arguments: Any) -> Any:
-    """Return *arguments* as the model sent them, before they were put below `UNREADABLE`."""
+    """Return *arguments* as the model sent them: the value under `UNREADABLE`, if there is one."""
     if isinstance(arguments, Mapping) and arguments.keys() == {UNREADABLE}:
         return arguments[UNREADABLE]
     return arguments
@@ -549,9 +550,9 @@ def joined_turns(
 
 
 def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None:
-    """Return the tokens in *data*: the sum of the numbers under *into*, and of those under *out*.
+    """Return the token counts in *data*, a usage that a provider sent; None if there are none.
 
-    None if there are no numbers.
+    The fields *into* are added up as input tokens, and the fields *out* as output tokens.
     """
     if not isinstance(data, Mapping):
         return None
@@ -633,7 +634,7 @@ _GROWING = frozenset(
 
 
 def grow(into: Json, piece: Mapping[str, Any]) -> None:
-    """Merge *piece*, the next piece of an object, into *into*, whatever keys it has.
+    """Merge *piece*, the next piece of a streamed object, into *into*, with all its keys.
 
     Unknown keys are kept, because a provider may want them back: for example the signature of a
     thought.
