@@ -1,4 +1,4 @@
-"""The question for consent to a call: it shows the whole call, with labels that we word."""
+"""The question that asks for consent to a call. It shows the whole call in our own words."""
 
 import json
 import re
@@ -51,7 +51,7 @@ class _Part(NamedTuple):
         return lines
 
     def ends(self, limit: int) -> list[str]:
-        """Return the first and last lines, about *limit* characters, and how much is left out."""
+        """Return the first and last lines, about *limit* characters; a note replaces the middle."""
         first, *value = self.lines()
         if _room(value) <= limit:
             return [first, *value]
@@ -66,10 +66,11 @@ class _Part(NamedTuple):
 
 
 def question_of(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question whether *run* may start; *why* says why consent is needed.
+    """Return the question that asks whether *run* may start; *why* says why consent is needed.
 
-    It shows the checked fields of the action, which may differ from the arguments that the caller
-    sent. Each line of a value begins with a bar, so that no value looks like a line of ours.
+    The question shows the validated fields of the action, which may differ from the arguments that
+    the caller sent. Each line of a value begins with a bar, so that no value can imitate a line of
+    the question itself. If *once* is true, an approval can hold for the session.
     """
     tool, action = run.tool, run.build()
     arguments, _ = tool.secrecy.hide(action.to_arguments())
@@ -96,7 +97,7 @@ def question_of(run: Run, why: str, *, once: bool) -> Question:
 
 
 def _labels(tool: ToolDefinition[Any, Any], *, can_be_remembered: bool) -> ConsentLabels:
-    """Return the labels of the question, which use the tool's name: a title may say anything."""
+    """Return the labels of the answers. They use the tool's name, as a title may say anything."""
     return ConsentLabels(
         act=shorten(one_line(f"Run {tool.name}"), _LABEL),
         is_dangerous=tool.hints.effect == "destructive",
@@ -113,7 +114,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def _of_all(shown: str, text: str) -> str:
-    """Return a note on the length of *text* if *shown* is only its beginning; else nothing."""
+    """Return a note on the length of *text* if *shown* is only its beginning; else ""."""
     if len(shown) == len(text):
         return ""
     return f"… ({counted(len(text), 'character')})"

@@ -76,7 +76,7 @@ CANCELLED = Stop(StopCause.PERSON, "cancelled")
 INTERRUPTED = Stop(StopCause.INTERRUPT, "interrupted")
 """The reason for a stop that an interrupt of the kernel or of an agent caused.
 
-Jupyter also interrupts a kernel before it ends the kernel.
+Jupyter also interrupts a kernel before it shuts the kernel down.
 """
 
 
@@ -89,7 +89,7 @@ class Cancellable(Protocol):
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the work; None if not cancelled, or only by its parent."""
+        """The thread that cancelled the work itself; None if there is none."""
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
         """Call *callback* when the work is cancelled; immediately if it already is.
@@ -100,7 +100,10 @@ class Cancellable(Protocol):
 
 
 class CancelToken:
-    """A token that cancels a piece of work once; any thread may cancel it or add a callback.
+    """A handle for cancelling a request or a run.
+
+    Any thread may call `cancel`, of which only the first call counts, and any thread may add a
+    callback.
 
     Examples:
         >>> from toolbench.errors import ModelStoppedError
@@ -148,9 +151,9 @@ class CancelToken:
                 callback()
 
     def request(self, reason: str = "") -> list[Callback]:
-        """Mark the work as cancelled; return the callbacks that were not returned before.
+        """Mark the work as cancelled; return the callbacks, which the caller has to call.
 
-        The caller has to call these callbacks.
+        Each callback is returned only once.
         """
         with self._lock:
             if not self.cancelled:
@@ -223,7 +226,7 @@ class Interruptible:
         self._struck = False
 
     def carry_out(self, work: Callable[[], T]) -> T:
-        """Return `work()`; `strike` may end it with the exception while it runs, but not later."""
+        """Return `work()`. While *work* runs, `strike` may end it with the exception; not later."""
         # IPython leaves out such frames
         __tracebackhide__ = True
         try:
@@ -256,7 +259,7 @@ class Interruptible:
             self._strike()
 
     def _strike(self) -> None:
-        """Do the same as `strike`, if the caller already holds the lock."""
+        """Do the same as `strike`, for a caller that already holds the lock."""
         if self._thread is not None:
             self._struck = True
             self._raise_in(self._thread)
@@ -284,7 +287,7 @@ class Control:
         """Create the control of a run that has not started; *outer* is that of its parent."""
         self.outer = outer
         self.why: Stop | None = None
-        """Why the run was stopped; None if it was not stopped, or only its parent was."""
+        """Why the run was stopped; None if it was not stopped, or if only its parent was."""
         self.thread: Thread | None = None
         """The thread of a background run."""
         self.is_given_up = False
@@ -299,11 +302,11 @@ class Control:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the run, or a run around it, is cancelled."""
+        """Whether the run, or a run that contains it, is cancelled."""
         return self.token.cancelled or (self.outer is not None and self.outer.cancelled)
 
     def request(self, why: Stop = CANCELLED) -> list[Callback]:
-        """Mark the run as cancelled; return the callbacks that were not returned before."""
+        """Mark the run as cancelled; return the callbacks, as `CancelToken.request` does."""
         with self._lock:
             if self.why is None:
                 self.why = why

@@ -19,10 +19,10 @@ class CurrentRun(Protocol):
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run; None if not cancelled, or only by its parent."""
+        """The thread that cancelled the run itself; None if there is none."""
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
-        """Report progress: *value* of *total*, and a *message* about the present step."""
+        """Report progress: *value* of *total*, and a *message* about the current step."""
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a line to the output of the run."""
@@ -44,7 +44,7 @@ class CurrentRun(Protocol):
         """
 
     async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Do the same as `ask`, but for an `async` executor: other tasks continue meanwhile.
+        """Do the same as `ask`, for an `async` executor: other tasks continue during the wait.
 
         Args:
             message: The question.
@@ -85,7 +85,7 @@ class NoRun:
 
 
 class Inherited(Generic[T]):
-    """A value that belongs to the calling code and to the threads that this code starts.
+    """A context variable whose value is also valid in the threads that the code starts.
 
     A new thread has an empty context, so the value is also kept in an attribute of the thread.
     """

@@ -1,7 +1,7 @@
 """Questions during a run: who answers them, in which thread, and how long the run waits.
 
-`Dialogue` has the questions and answers of one run. A `Desk` passes questions from other threads to
-the thread that waits for their work, because `input()` works only in the main thread.
+`Dialogue` has the questions and answers of one run. A `Desk` passes the questions of worker threads
+to the main thread, which waits for these threads, because `input()` works only in the main thread.
 `withdrawable` ends a question when the work that asks it is cancelled.
 """
 
@@ -38,9 +38,9 @@ class Dialogue:
         desk: A function that sends a question to the thread that waits for the run; None if the
             run's own thread can ask.
         answers: The answers so far, for the record.
-        unanswered: The questions that have no answer, or not yet.
-        waits: All questions of this run itself, including those for consent, with their waiting
-            times.
+        unanswered: The questions that have no answer yet, or never got one.
+        waits: The questions that this run itself asked, including those for consent, with the start
+            and the end of each wait.
         version: The number of changes; see `Run.version`.
         when_changed: A function that is called when a question is asked and when it is answered.
     """
@@ -61,10 +61,9 @@ class Dialogue:
             asker: The function that answers questions, unless there is an *outer* dialogue: its
                 asker is used instead.
             secrets: The secrets of the run; secrets in answers are added to them.
-            outer: The dialogue of the run around this run, if any.
-            takes_presets: Whether preset answers may be used. They are those of a block inside the
-                run, or of the block in which the run starts, which other threads of the run do not
-                know.
+            outer: The dialogue of the run that contains this run, if any.
+            takes_presets: Whether preset answers may be used. They come from an `answering` block
+                inside the run, or from the block in which the run starts.
         """
         self.asker = asker
         self.desk: Callable[[Question], Future[Answer]] | None = None
@@ -98,7 +97,7 @@ class Dialogue:
             return self._seconds + self._present()
 
     def _present(self) -> float:
-        """Return the seconds since the present waits began; 0 without a wait, or after the end."""
+        """Return the seconds since the current waits began; 0 without a wait, or after the end."""
         if self._is_over or not self._waits:
             return 0.0
         return monotonic() - self._began
@@ -112,8 +111,8 @@ class Dialogue:
     def preset_for(self, question: Question) -> Preset | None:
         """Return the preset that answers *question*; None if the user is asked.
 
-        A preset of a block around the calling code comes before one of a block around the run's
-        start.
+        An `answering` block around the calling code takes precedence over a block around the start
+        of the run.
         """
         if not self._takes_presets:
             return None
@@ -163,9 +162,10 @@ class Dialogue:
 
     @contextmanager
     def waiting(self, question: Question | None = None) -> Iterator[None]:
-        """Let this run and the runs around it wait for the answer to *question* in the block.
+        """Mark this run, and the runs that contain it, as waiting while the `with` block runs.
 
-        *question* is None if another run has asked and shows the question.
+        *question* is the question that the run asks. It is None if the run waits for the answer to
+        a question that another run asked.
         """
         around = list(self._outward())
         wait = Wait("", time())
@@ -204,7 +204,7 @@ class Dialogue:
             self.when_changed()
 
     def _taken(self, question: Question, answer: Answer) -> Answer:
-        """Keep *answer* for the records, and return its meaning: a "no" is a decline."""
+        """Keep *answer* for the records, and return it; a "no" is returned as a decline."""
         if question.consent is None:
             self._learn(question, answer)
             if question.is_recorded:
@@ -216,7 +216,8 @@ class Dialogue:
         return question.meaning_of(answer)
 
     def _learn(self, question: Question, answer: Answer) -> None:
-        """Mask the secrets of *answer* in the output of this run and of all runs around it."""
+        """Mask the secrets of *answer* in the output of this run and of the runs that contain
+        it."""
         secrecy = Secrecy(question.schema)
         for dialogue in self._outward():
             dialogue._secrets.learn(answer.content or {}, secrecy)
@@ -231,7 +232,8 @@ class Dialogue:
 def preset_here(question: Question) -> Preset | None:
     """Return the preset that answers the calling code's *question*; None if the user is asked.
 
-    A preset of the current run is used, or else that of the `answering` around the calling code.
+    Inside a run, this is a preset of that run. Outside a run, it is the preset of an `answering`
+    block around the calling code.
     """
     # The current run may be an object other than a `Run`
     dialogue = getattr(active_run(), "dialogue", None)
@@ -244,7 +246,7 @@ def preset_here(question: Question) -> Preset | None:
 
 
 def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:
-    """Return the answer to *question*, asked outside a run, from a preset or from *asker*.
+    """Answer *question*, which is asked outside a run, by a preset answer or else by *asker*.
 
     A "no" to a yes-or-no question becomes a decline.
     """
@@ -282,10 +284,10 @@ class _End(NamedTuple):
 
 
 class Desk:
-    """A place where threads put questions for the thread that waits for their work.
+    """A queue through which worker threads ask the thread that waits for their work.
 
-    The waiting thread gets both the questions and the end of the work through one queue. This is
-    faster than a future of an event loop, which needs more turns of the loop.
+    The end of the work arrives through the same queue. This is faster than a future of an event
+    loop, which needs more turns of the loop.
     """
 
     def __init__(
@@ -295,8 +297,8 @@ class Desk:
 
         Args:
             answerer: The function that answers a question in the waiting thread; not async.
-            meanwhile: A function that is called regularly during the wait; by default that of
-                `portal.drawing`, if any.
+            meanwhile: A function that is called regularly during the wait. By default, it is the
+                function that `portal.drawing` has set, if any.
         """
         self._answerer = answerer
         self._meanwhile = meanwhile or portal.drawer
@@ -327,7 +329,7 @@ class Desk:
         return await asyncio.wrap_future(self.put(question))
 
     def tell(self, news: Any) -> None:
-        """End the wait of the waiting thread; *news* is what the wait returns."""
+        """End the wait of the waiting thread: `serve` returns *news* there."""
         self._messages.put(news)
 
     def serve(self) -> Any:
@@ -396,7 +398,7 @@ class Desk:
 
 
 def settle(answer: "Future[T]", value: T) -> bool:
-    """Put *value* into *answer*; return False if there is an answer already."""
+    """Set the result of the future *answer* to *value*; return False if it already has one."""
     try:
         answer.set_result(value)
     except InvalidStateError:
@@ -409,12 +411,12 @@ class _QuestionWithdrawn(BaseException):
 
 
 def withdrawable(ask: Asker, work: Cancellable) -> Asker:
-    """Return an asker that asks through *ask*, and answers with a cancel once *work* is cancelled.
+    """Return an asker like *ask* that returns a cancel as soon as *work* is cancelled.
 
     In the main thread, *ask* may be blocked in `input()`, which only an exception can end. In a
     terminal, the exception arrives only after the next Enter. In any other thread, *ask* itself has
-    to notice the cancelling. If *ask* itself cancels *work*, no exception is raised, because the
-    exception would end the cancelling halfway.
+    to notice that *work* is cancelled. If *ask* itself cancels *work*, no exception is raised,
+    because the exception would interrupt the cancelling.
     """
 
     def answer_of(question: Question) -> Answer:

@@ -46,10 +46,10 @@ def is_lack_of_memory(error: BaseException) -> bool:
 
 
 def sentence_of(error: BaseException, hide: Callable[[str], str] = str) -> str:
-    """Return *error* as one sentence for the model; a group's sentence includes its errors.
+    """Return *error* as one sentence for the model; for a group, it includes the group's errors.
 
-    If httpx or requests raised the error for a response, the beginning of the response's body
-    follows.
+    If httpx or requests raised the error because of a response, the beginning of the response's
+    body follows.
 
     Args:
         error: The error.
@@ -128,9 +128,10 @@ def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
 def line_of_interrupt(error: BaseException) -> str | None:
     """Return the line to show if *error* interrupted work in toolbench; else None.
 
-    The line says where in a cell the work was; a traceback through toolbench would not help. None
-    is returned for a plain call of a tool, in which toolbench hides its frames, and for code whose
-    output only passes through toolbench. Their tracebacks do help.
+    The line names the line of the cell that was interrupted, because a traceback through toolbench
+    would not help. In two cases the traceback helps, so None is returned. One is a plain call of a
+    tool, in which toolbench hides its frames. The other is code that uses toolbench only for its
+    output.
     """
     if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
         return None
@@ -156,7 +157,8 @@ def traceback_of(error: BaseException) -> str:
 def place_of(error: BaseException) -> str:
     """Return the last line of a cell in the traceback of *error*: `In[12], line 7, in add_job`.
 
-    The result is empty if the traceback has no line of a cell, as for a tool of a package.
+    The result is empty if the traceback has no line of a cell, for example because a package
+    defines the tool.
     """
     compiler = getattr(running_shell(), "compile", None)
     if compiler is None:

@@ -1,8 +1,8 @@
 """The history: a record of each run, newest last, in memory and optionally in a file.
 
-The file, a `Journal`, has one line of JSON per run; new lines are appended. The session and the
-number of a run identify it (`RunRecord.key`). Runs of several sessions may have the same number.
-They keep it, and `find` returns the newest of them.
+The file, a `Journal`, has one line of JSON per run; new lines are appended. A run is identified by
+its session and its number (`RunRecord.key`). Runs of different sessions may have the same number;
+`find` then returns the newest of them.
 """
 
 import json
@@ -111,7 +111,7 @@ class Journal:
             warn(msg, RuntimeWarning, stacklevel=2)
 
     def _append(self, line: bytes) -> None:
-        """Append *line* as a separate line, even if another process was ended while writing one."""
+        """Append *line* as a separate line, even if the last line in the file is incomplete."""
         with self._lock, open(self.path, "a+b", buffering=0, opener=open_unlinked) as file:
             if file.seek(0, os.SEEK_END):
                 file.seek(-1, os.SEEK_END)
@@ -253,7 +253,7 @@ class RunHistory(Sequence[RunRecord]):
         return list(spans_of_runs(records, running))
 
     def timeline(self) -> Timeline:
-        """Return when each run worked and waited for you: a picture, with a table by tool.
+        """Return a picture of when each run worked and waited for you, with a table by tool.
 
         Example:
             ```python
@@ -301,11 +301,11 @@ class RunHistory(Sequence[RunRecord]):
 
         The records of earlier runs of this session are appended immediately, and each later record
         when its run ends. Each record is one line of JSON. A line that was cut off, for example by
-        a crash, is skipped. A run that is already in the history is skipped too, so the cell can be
-        run again.
+        a crash, is skipped. A run that is already in the history is skipped too, so that you can
+        run the cell again.
 
-        New runs get numbers after the highest in the file. Runs of this session that ended before
-        `persist` keep theirs, which a run in the file may have too.
+        New runs get numbers after the highest number in the file. Runs of this session that ended
+        before this call keep their numbers, even if a run in the file has the same number.
 
         Raises:
             ToolbenchError: If *path* cannot be written.
@@ -355,7 +355,8 @@ class RunHistory(Sequence[RunRecord]):
     def of(self, tool: AnyTool) -> list[RunRecord]:
         """Return the records of the runs of *tool*, newest last.
 
-        The server and the name on that server identify a tool: other servers may use the same name.
+        A tool is identified by its server and its name on that server, because other servers may
+        use the same name.
         """
         return [record for record in self if record.is_of(tool)]
 
@@ -404,7 +405,7 @@ class RunHistory(Sequence[RunRecord]):
 
     @property
     def df(self) -> "pd.DataFrame":
-        """The DataFrame of `to_dataframe`; observations have a `df` too.
+        """The records as a DataFrame, as `to_dataframe` returns them.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -462,8 +463,9 @@ class RunHistory(Sequence[RunRecord]):
 class ListedRuns(list[RunRecord]):
     """The last runs of a history, or those that match a filter, shown as a table, newest first.
 
-    As a list, it has the oldest run first, like the history itself. In a page with a kernel, it is
-    a `HistoryPanel`, in which runs can be opened, run again and compared.
+    The order of the list itself is that of the history: oldest run first. In a notebook with a
+    kernel, the table is a `HistoryPanel`, in which you can open runs, run them again and compare
+    them.
 
     Attributes:
         words: The filter that all the runs match.

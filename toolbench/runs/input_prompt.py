@@ -24,10 +24,11 @@ from toolbench.wording import listed, point_advice
 
 _TRIES = 3
 TOO_SOON = 0.7
-"""Seconds within which nobody can have read a question.
+"""Seconds after which a user may have read a question; earlier approval is asked for again.
 
-A page focuses the field immediately, so it may get what the user is typing elsewhere: `y` at the
-end of a line would count as approval."""
+A page moves the focus to the input field immediately, so the field may get text that the user is
+typing elsewhere. A `y` at the end of such a line would count as approval.
+"""
 _AGAIN = "You typed that before the question was shown. Type it again."
 # Maximum choices to list
 _MOST = 20
@@ -42,14 +43,13 @@ _MISSING = [Problem((), "is required")]
 def ask_in_cell(question: Question) -> Answer:
     """Ask the user *question* by `input()`, field by field; decline if no input is possible.
 
-    Each field is asked again, at most twice, until its value fits. `/decline` and `/cancel` end the
-    question. Some front ends (nbconvert, nbval, papermill) have no input. In threads other than the
-    main thread, `input()` would wait forever.
+    The user may try each field three times. `/decline` and `/cancel` end the question. Input is not
+    possible in some front ends (nbconvert, nbval, papermill), nor in threads other than the main
+    thread, in which `input()` would wait forever.
 
-    If a cell that awaits is interrupted, the answer is a cancel.
+    If a cell with a running event loop is interrupted, the answer is a cancel.
 
-    Raises:
-        KeyboardInterrupt: If another cell is interrupted; IPython shows it as one sentence.
+    Raises: KeyboardInterrupt: If any other cell is interrupted; IPython shows one sentence.
     """
     if current_thread() is not main_thread():
         return decline(question)
@@ -123,7 +123,7 @@ def _answer_to(question: Question) -> Answer:
 
 
 def _consent(question: Question, intro: str, consent: ConsentLabels) -> Answer:
-    """Ask whether a call may run; if *intro* shows only parts of it, `all` shows its pages."""
+    """Ask whether a call may run; if *intro* shows only parts of it, `all` shows the rest."""
     last = f"{consent.act}? [y/N] "
     if consent.can_be_remembered:
         last = f"Your approval holds for the session.\n{last}"
@@ -201,7 +201,7 @@ def _field_value(lines: list[str], name: str, field: Node, *, optional: bool) ->
 
 
 def _reason(label: str, field: Node, text: str, problem: Problem) -> str:
-    """Return why *text* does not fit *field*, in the words of its prompt."""
+    """Return why *text* does not fit *field*, worded like the prompt of *field*."""
     message = problem.message
     if _kind(field) == _YES_OR_NO and text:
         message = f"should be {_YES_OR_NO}, not {clip(text)}"
@@ -242,7 +242,7 @@ def _kind(field: Node) -> str:
 
 
 def _choice_names(field: Node) -> dict[str, str]:
-    """Return the names of the choices of *field*, by the choices' values as strings."""
+    """Map the values of the choices of *field*, as strings, to the names of the choices."""
     return {
         word(value): name
         for node in field.alternatives

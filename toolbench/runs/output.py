@@ -1,4 +1,4 @@
-"""The output of code: where it goes, what is kept of it, and how secrets in it are masked.
+"""The output of code: where it goes, which parts of it are kept, and how secrets are masked.
 
 A sink is an object that gets the output of the calling code instead of the screen. An `Output`
 keeps the start and the end of what it gets. A `RunOutput` also masks the secrets of its run.
@@ -181,8 +181,8 @@ class _End:
 class RunOutput(Output):
     """The output of one run, with the run's secrets masked, unless a cell shows it directly.
 
-    Each stream, such as `stdout`, is searched separately. Output that the run prints elsewhere goes
-    through `filtered` and `bundle`.
+    Each stream, such as `stdout`, is searched for secrets separately. Output that a cell shows
+    directly is not kept here; `filtered` and `bundle` mask its secrets.
     """
 
     def __init__(self, run: "Run") -> None:
@@ -269,7 +269,7 @@ class RunOutput(Output):
         return redactor.bundle(data)
 
     def flush(self) -> None:
-        """Show the text that was held back as a possible start of a secret: the run has ended.
+        """Show the text that was held back because it might begin a secret; call this at the end.
 
         If the run's other output went to a cell, this text goes there too.
         """
@@ -299,7 +299,7 @@ class Sink(Protocol):
 
 
 class Redirection:
-    """A piece of work and its sink, which the threads that the work starts share."""
+    """The sink of a piece of work, and of the threads that the work starts."""
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ _SOON = 0.05
 
 
 def stop_after(seconds: float, run: Run) -> Callable[[], object]:
-    """Stop *run* once it has worked for *seconds*; return a function that cancels this.
+    """Stop *run* after it has worked for *seconds*; return a function that cancels this.
 
     The time during which the run waits for an answer does not count.
     """

@@ -48,9 +48,9 @@ def run_tools(
     """Run *calls* in parallel and return their observations, in the order of *calls*.
 
     Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one after
-    another, in order. If a tool declares nothing, its executor object does one call at a time;
-    plain functions and read-only tools do any number at a time. Every run is recorded in
-    `history()`. An interrupt stops all runs.
+    another, in order. If a tool declares nothing, its executor object runs one call at a time;
+    plain functions and read-only tools may run any number of calls at a time. Every run is recorded
+    in `history()`. An interrupt stops all runs.
 
     Args:
         calls: Pairs of a tool and its arguments.

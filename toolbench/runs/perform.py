@@ -81,9 +81,9 @@ def run_tool(
     Raises:
         ToolNotFoundError: If there is no tool of that name.
         NotImplementedError: If the tool has no executor.
-        TypeError: If *tool* is not a tool, or *arguments* have another type; if an action comes
-            with *kwargs*.
-        ToolbenchError: If several tools have the name.
+        TypeError: If *tool* is not a tool, if *arguments* are neither a mapping nor an action, or
+            if an action is passed together with *kwargs*.
+        ToolbenchError: If several tools have that name.
 
     Examples:
         >>> from toolbench import run_tool, tool
@@ -124,7 +124,8 @@ def run_tool(
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
     """Return *call* itself, after a check that it is a mapping of arguments or an action.
 
-    An action of an earlier class becomes a mapping, because the module of its class was reloaded.
+    If the module of the action's class was reloaded, the action is converted to a mapping, because
+    the tool now expects the new class.
 
     Raises:
         TypeError: If *call* is neither a mapping nor an action; the message is about *tool*.
@@ -152,8 +153,8 @@ def execute(run: Run) -> Observation:
 def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
     """Execute the tool of *run* in the thread of *loop* as if the thread had no event loop.
 
-    The loop waits for the tool, so that the tool may call `asyncio.run`. Agents and panels execute
-    the tool in separate threads, where that works anyway; here it has to work too.
+    The tool may then call `asyncio.run`, as it may in the threads of agents and panels. *loop* is
+    blocked until the tool has ended.
     """
     __tracebackhide__ = True
     task = current_task(loop)
@@ -175,7 +176,7 @@ def _executed_beside(loop: AbstractEventLoop, run: Run) -> Observation:
 
 
 def _go_back(loop: AbstractEventLoop, task: Task[Any] | None) -> None:
-    """Make *loop* the running loop of this thread again, in its *task*, if it is not."""
+    """Make *loop* the running loop of this thread again, and *task* its current task."""
     _set_running_loop(loop)
     if task is not None and current_task(loop) is None:
         _enter_task(loop, task)
@@ -355,7 +356,7 @@ def _caught_up(run: Run) -> Observation | None:
 
 
 def _hide_filled_in(run: Run) -> None:
-    """Mask the secrets that were filled in for tools called as functions by the tool of *run*."""
+    """Mask the secrets filled in for other tools that the tool of *run* calls as functions."""
     if run.filled_in:
         run.secrets.include(Redactor(run.filled_in, shortest=1))
 
@@ -484,7 +485,7 @@ def start(
     Args:
         run: The run.
         timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
-        confirm: Ask the user first if the policy requires it.
+        confirm: Whether to ask the user first if the policy requires it.
         work: The function that executes the tool; by default `execute`.
         then: A function that is called with the run after the run has ended, in the run's thread.
             An error that *then* raises is added to the output of the run.

@@ -44,7 +44,7 @@ async def _recorded_async(
 ) -> Observation:
     """Run and record an awaited call `tool.acall(...)`.
 
-    The caller's event loop executes the tool if it is `async`; a thread does the rest.
+    If the tool is `async`, the caller's event loop executes it. A thread does everything else.
     """
     __tracebackhide__ = True
     from anyio import (  # noqa: PLC0415 - asyncio, only for what is async

@@ -61,7 +61,7 @@ class Ruling(NamedTuple):
 
     @property
     def is_asked_once(self) -> bool:
-        """Whether the user is asked only once; if no user can be asked, the call may run."""
+        """Whether one approval holds for the session; if nobody can be asked, the call may run."""
         return self.reason in (Reason.UNDECLARED, Reason.CHANGED)
 
 
@@ -92,34 +92,35 @@ class Refusal(NamedTuple):
 class Policy:
     """The rules for runs that a button or a magic starts; plain Python calls always run.
 
-    A rule for the tool itself (see `allow`, `ask`, `deny`) comes first. Without one, there are two
-    rules, for the risk rating of the call and for the hints of the tool, and the stricter one
-    applies: a rating never allows a call that the tool's own hints ask about.
+    A rule that you set for a tool (see `allow`, `ask`, `deny`) comes first. Without such a rule,
+    the risk rating of the call and the hints of the tool each give a verdict, and the stricter
+    verdict applies. So a rating never allows a call if the hints of the tool require consent.
 
-    If a server's tool does not say whether it destroys data, you are asked before its first call:
-    MCP's default is "destructive". Your approval lasts for the session, but not if the server
-    changes the description of the tool, or if another server gets the same name. If nobody can
-    answer, such a call runs. Only calls of an outside agent (see `serve`) or an app, and the calls
-    that they cause, are refused then. A preset answer (see `answering`) never gives this consent.
-    The call is refused if the next preset answer declines, or if none is left.
+    If a server's tool does not declare whether it destroys data, you are asked before its first
+    call, because MCP's default is "destructive". Your approval lasts for the session. It ends
+    earlier if the server changes the description of the tool, or if another server gets the same
+    name. If nobody can answer, the call runs, except if an outside agent (see `serve`) or an app
+    made or caused it: then it is refused. A preset answer (see `answering`) never approves such a
+    call. The call is refused if the next preset answer declines, or if no preset answer is left.
 
-    What counts is the tool as its server lists it now, even for calls that wait in conversations
-    and in `serve`. If the server changes the tool while the user is asked, the user is asked again;
-    a sweep ends, and an evaluation leaves the call out. A tool that its server no longer lists is
-    not called. Nor is one of a server that changed and needs `%mcp approve`: nobody is asked. A
-    replayed server changes nothing, so only a rule for the tool asks.
+    The policy judges a tool as its server lists it now, even if the call is pending in a
+    conversation or in `serve`. If the server changes the tool while you are asked, you are asked
+    again. In the same case, a sweep ends, and an evaluation leaves the call out. A call is refused
+    without a question if the server no longer lists the tool, or if the server changed and needs
+    `%mcp approve`. Calls of a replayed server change nothing, so you are asked only if a rule for
+    the tool requires it.
 
-    A server that was connected with `--dev` is your own work: whatever its tools declare, your own
-    calls need no consent. All other calls do.
+    If a server was connected with `--dev`, it is your own work: your own calls need no consent,
+    whatever its tools declare. For calls of models and programs, the hints still count.
 
-    A name in `allow` does not allow a server's tool. A name in `ask` or `deny` counts for servers'
-    tools too, unless they have their own rule. The address of a connected server's tool,
-    `server.tool`, means the tool itself. If you `allow` a server's tool, this does not count
-    for another server with the same name; `ask` and `deny` do count.
+    If you pass a name to `allow`, this does not allow a server's tool of that name. If you pass a
+    name to `ask` or `deny`, this also applies to servers' tools that have no rule. To name the tool
+    of a connected server, pass its address, `server.tool`. If another server gets the same name
+    later, `ask` and `deny` also apply to its tool, but `allow` does not.
 
     Attributes:
         by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` set them.
-        by_risk: Verdicts by the rating of the call; by default, HIGH asks.
+        by_risk: Verdicts by the rating of the call; by default, you are asked if it is HIGH.
         destructive: The verdict on a tool that declares itself destructive; by default, ask.
         undeclared: The verdict on a server's tool that does not say whether it destroys data; by
             default, ask until the user has agreed.
@@ -308,9 +309,9 @@ class Policy:
 def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
     """Ask the consent *question* about *run*, or about calls that have no run yet.
 
-    If *is_asked_once* is true, a preset answer (see `answering`) can refuse but not approve,
-    because it was given without knowing this question. If nobody can be asked then, the call may
-    run.
+    If *is_asked_once* is true, two things differ. A preset answer (see `answering`) can refuse but
+    not approve, because it was given without knowing this question. If nobody can be asked, the
+    call may run, unless an outside agent or an app caused it.
     """
     if run is None:
         preset = preset_here(question)
@@ -344,7 +345,7 @@ def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> 
 
 
 def _words(run: Run, answer: Answer) -> str:
-    """Return the user's reason for refusing *run*, for the model; ask if *answer* has none."""
+    """Return the user's reason for refusing *run*; ask for a reason if *answer* has none."""
     content = answer.content or {}
     if "reason" in content:
         return str(content["reason"] or "").strip()
@@ -364,7 +365,7 @@ def _is_reason(value: Any) -> bool:
 
 
 def _meant(tool: AnyTool) -> AnyTool:
-    """Return the server's tool at the address *tool*; return *tool* itself if it is no address."""
+    """If *tool* is an address, `server.tool`, return that tool; else return *tool* itself."""
     if isinstance(tool, str) and "." in tool:
         with suppress(ToolbenchError):
             found = find_tool(tool)

@@ -69,7 +69,8 @@ class Question:
     server: str = ""
     """The name of the MCP server that asks; empty if a tool of this process or the policy asks."""
     is_for_person: bool = False
-    """Whether only the user may answer, not a preset: for secrets, and for unknown calls."""
+    """Whether only the user may answer, and no preset: for secrets, and if it is unknown which call
+    asks."""
     is_recorded: bool = True
     """Whether the record of the run keeps the answer; consent is never recorded."""
     whole: str = field(default="", repr=False)
@@ -87,7 +88,7 @@ class Question:
 
     @classmethod
     def about(cls, message: str, schema: Mapping[str, Any] | None, asked_by: str) -> Self:
-        """Return a question whose answer fits *schema*; if it is None, a yes-or-no question."""
+        """Return a question whose answer fits *schema*; without a schema, a yes-or-no question."""
         if schema is None:
             return cls(message, YES_OR_NO, asked_by, bare=True)
         answer = read(schema)
@@ -148,7 +149,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question. In an `if`, only an answer that accepts counts as true.
+    """The answer to a question. In an `if`, it counts as true only if its `action` is "accept".
 
     A "no" to a yes-or-no question becomes a decline.
 
@@ -172,7 +173,7 @@ class Answer:
     absence: str = field(default="nobody could be asked", compare=False)
     """Why nobody answered; only used if `by_somebody` is false."""
     question: str = field(default="", compare=False, repr=False)
-    """The question, in a record; empty otherwise."""
+    """The text of the question, if the answer is in the record of a run; otherwise empty."""
 
     def __bool__(self) -> bool:
         return self.action == "accept"
@@ -198,14 +199,14 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The field `answer` of the content; None if there is none.
+        """The answer to a question for a single value; None if there is no single value.
 
-        The answer to a question for a single value is in this field.
+        It is the field `answer` of the content.
         """
         return (self.content or {}).get("answer")
 
     def to(self, question: Question) -> Self:
-        """Return this answer with the text of *question*, for a record; its secrets are masked."""
+        """Return a copy for a record, with the text of *question* and with masked secrets."""
         content = self.content
         if content is not None:
             content = Secrecy(question.schema).hide(content)[0]
@@ -249,7 +250,10 @@ def _word(value: Any) -> str:
 
 @dataclass
 class Wait:
-    """A question of a run, and when the run waited for its answer, in seconds since the epoch."""
+    """A question that a run asked, and when the wait for its answer began and ended.
+
+    Times are in seconds since the epoch.
+    """
 
     question: str
     began: float
@@ -273,7 +277,7 @@ class Preset:
     def __init__(
         self, answers: Iterable[Any], by: str | None = None, outer: "Preset | None" = None
     ) -> None:
-        """Keep *answers*.
+        """Create a preset that gives *answers* one after another.
 
         Args:
             answers: The answers, as for `answering`.
@@ -285,7 +289,10 @@ class Preset:
         self._lock = Lock()
 
     def of(self, question: Question) -> "Preset | None":
-        """Return the innermost preset, from this one outwards, that answers *question*, if any."""
+        """Return the first preset that answers *question*, searching from this one outwards.
+
+        None is returned if no preset answers it.
+        """
         if question.is_for_person:
             return None
         preset: Preset | None = self
@@ -398,14 +405,14 @@ def without_presets() -> Iterator[None]:
 
 @contextmanager
 def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
-    """Answer the questions of the runs that the `with` block starts with *answers*, in turn.
+    """Use *answers*, one after another, for questions in the runs that the `with` block starts.
 
-    After the last answer, questions are declined. What the block has started, such as a run or a
-    conversation, keeps the answers in its threads, even if it continues after the block. Nothing
-    else takes them: no click on a button, no other process, and no call of an outside agent (see
-    `serve`). A call that the block makes to the server over HTTP counts as a call of an outside
-    agent. A thread that you start yourself belongs to the block if it runs in the context of the
-    block: `Thread(target=contextvars.copy_context().run, args=(work,))`.
+    When no answer is left, questions are declined. A run or a conversation that the block starts
+    can use the answers even after the block has ended. Nothing else can use them: no click on a
+    button, no other process, and no call of an outside agent (see `serve`). If the block calls your
+    own server over HTTP, this counts as a call of an outside agent. If you start a thread yourself,
+    run it in the context of the block: `Thread(target=contextvars.copy_context().run,
+    args=(work,))`.
 
     An answer never approves a call of a server's tool that does not declare what it changes. Such a
     call is refused if the next answer is `False` or `None`, or if no answer is left.
@@ -414,7 +421,7 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
         *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
             (`True` is yes), a question for one value, or a form with one field. `None` declines. An
             `Answer` is used as it is.
-        by: The name of an MCP server: only its questions get the answers, so that no other server
+        by: The name of an MCP server. Only its questions get the answers, so that no other server
             gets a password. Other questions go to the block around this one, or else to the user.
 
     Raises:

@@ -1,7 +1,7 @@
 """The record of a run: enough to read, compare and repeat the run, without its secrets.
 
-In this order, the module has a record's observation, the words for states, the record, and what a
-record keeps of arguments and answers. `history` holds records and writes them to a file.
+The sections of this module are, in order: a record's observation, the words for states, the record,
+and the recorded forms of arguments and answers. `history` holds records and writes them to a file.
 """
 
 from collections import deque
@@ -222,7 +222,7 @@ def recorded_in(fields: Mapping[str, Any], *, is_stopped: bool) -> Observation:
     """Create the observation whose *fields* were read from a file.
 
     Args:
-        fields: The JSON of `to_dict` of an observation of any class.
+        fields: The dict that `to_dict` returned for an observation of any class.
         is_stopped: Whether the run was refused or cancelled.
     """
     own = {name: fields[name] for name in ("content", "is_error") if name in fields}
@@ -354,8 +354,8 @@ def _is_broken(state: str, outcome: Observation | None) -> bool:
 class RunRecord:
     """The record of a run that has ended, as JSON and without secrets.
 
-    In the kernel of the run, a record also has what `rerun` needs: the tool, and the arguments that
-    were Python objects.
+    In the kernel that executed the run, the record also has the tool, and the arguments that were
+    Python objects, so that `rerun` can use them.
 
     Example:
         ```python
@@ -372,14 +372,14 @@ class RunRecord:
     arguments: Mapping[str, Any]
     """The arguments as JSON, as a model or a form sends them, with each secret replaced by a mark.
 
-    A member of an enum is its value, a date is a string, and a model is a dict."""
+    An enum member is recorded as its value, a date as a string, and a pydantic model as a dict."""
     observation: Observation
     """The result, without Python objects and secrets. `.data` and `.df` are created from what was
     kept: JSON, a string, or a table of at most 50 rows. If the data was not kept, they raise an
     error."""
     state: str
     seconds: float
-    """The seconds of work, without `waited`."""
+    """The seconds that the run worked, without the seconds in `waited`."""
     source: str
     started: datetime
     waited: float = field(default=0.0, compare=False)
@@ -402,7 +402,7 @@ class RunRecord:
     each is the text of its question. Use `with answering(*record.answers):` to give the same
     answers again."""
     waits: tuple[Wait, ...] = field(default=(), compare=False)
-    """All questions of the run itself, including those for consent, with the times of waiting."""
+    """The questions that the run itself asked, even those for consent, and when it waited."""
     refused: Literal["", "arguments", "call"] = field(default="", compare=False)
     """What was refused before the tool ran: "arguments" that did not fit, or a "call" without
     arguments, such as `tool(3)`. Empty if the tool ran."""
@@ -416,7 +416,7 @@ class RunRecord:
     """The arguments that were Python objects, except those that contain a secret. They stay in this
     process, for `rerun`."""
     ancestors: tuple[int, ...] = field(default=(), compare=False)
-    """The numbers of the runs around this one, the outermost first; empty if read from a file."""
+    """The numbers of the runs that contain this run, outermost first; empty if read from a file."""
     session: str = SESSION
     """The id of the session of the run."""
     size: int = field(default=0, compare=False)
@@ -719,7 +719,10 @@ def lost_words(record: RunRecord, names: Sequence[str]) -> str:
 
 
 class SentArguments(NamedTuple):
-    """The arguments of a call when it begins: the tool may change them later; see `RunRecord`."""
+    """The arguments of a call, copied at its start because the tool may change them later.
+
+    For the fields, see `RunRecord`.
+    """
 
     arguments: dict[str, Any]
     lost: frozenset[str]
@@ -751,7 +754,7 @@ def sent_by(run: Run) -> SentArguments:
 
 
 def _kept_arguments(run: Run) -> SentArguments:
-    """Return the arguments of *run* for its record, also without secrets learned since it began."""
+    """Return the arguments of *run* for its record; mask the secrets learned during the run too."""
     sent = run.sent or sent_by(run)
     secrets = run.secrets
     if not secrets.redactor:

@@ -230,7 +230,7 @@ class Run:
         return self._state in ENDED
 
     def build(self) -> Action:
-        """Return the action, created only once; if that failed, raise the same error each time."""
+        """Return the action, created by the first call; if that failed, raise the error again."""
         # IPython leaves out such frames
         __tracebackhide__ = True
         if self.action is not None:
@@ -277,7 +277,7 @@ class Run:
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run; None if not cancelled, or only by its parent."""
+        """The thread that cancelled the run itself; None if there is none."""
         return self.control.token.cancelled_in
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
@@ -289,7 +289,7 @@ class Run:
         return self.control.token.on_cancel(callback)
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
-        """Report progress: *value* of *total*, and a *message* about the present step."""
+        """Report progress: *value* of *total*, and a *message* about the current step."""
         safe_message = self.secrets.redactor.text(str(message))
         if total is not None:
             total = float(total)
@@ -328,17 +328,17 @@ class Run:
 
     @property
     def is_from_outside(self) -> bool:
-        """Whether another program made this call, or a call whose run started this one."""
+        """Whether another program made this call, or made a call whose run contains this run."""
         return not OUTSIDE.isdisjoint(self._sources)
 
     @property
     def is_own(self) -> bool:
-        """Whether the user made this call and every call around it, not a model or a program."""
+        """Whether the user, not a model or a program, made this call and all calls around it."""
         return self._sources <= _BY_USER
 
     @property
     def _sources(self) -> set[Source]:
-        """The sources of this run and of all runs around it."""
+        """The sources of this run and of all runs that contain it."""
         return {run.source for run in (*ancestors_of(self), self)}
 
     @property
@@ -413,7 +413,7 @@ class Run:
 
 
 def ancestors_of(run: Run) -> list[Run]:
-    """Return the runs around *run*, the outermost first."""
+    """Return the runs that contain *run*, outermost first."""
     ancestors = list[Run]()
     while run.parent is not None:
         run = run.parent
@@ -433,8 +433,8 @@ def run_here(
 ) -> Run:
     """Return a run of *tool* for `perform` in this thread; the current run, if any, is its parent.
 
-    Its questions are asked in the same way as its parent's; without a parent, by `input()` in the
-    cell.
+    If the run has a parent, its questions are asked in the same way as those of the parent. If not,
+    they are asked by `input()` in the cell.
 
     Args:
         tool: The tool.

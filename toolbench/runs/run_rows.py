@@ -101,7 +101,7 @@ class RunRow:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The cells below `HEADS`, for a page without a kernel."""
+        """The texts of the row's cells, in the order of `HEADS`, for a page without a kernel."""
         state = f"{self.state}, {self.record.time_taken}"
         return (
             str(self.record.id),

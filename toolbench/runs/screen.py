@@ -282,7 +282,7 @@ def is_of_kernel(thing: Any) -> bool:
 
 
 def terminal(isatty: Callable[[], bool]) -> Callable[[], bool]:
-    """Wrap *isatty* of a stream: code with a sink does not write to a terminal."""
+    """Wrap *isatty* of a stream, so that it returns False for code whose output goes to a sink."""
 
     def is_terminal() -> bool:
         return sink_here() is None and isatty()

@@ -36,7 +36,7 @@ class SecretQuestions:
         """Return the user's answer for *secret*, asked by *run* or by another run that needs it.
 
         Raises:
-            RunCancelled: If *run* is cancelled meanwhile.
+            RunCancelled: If *run* is cancelled during the wait.
             SecretError: If another run is asking, and waiting in this thread would block its
                 answer.
         """

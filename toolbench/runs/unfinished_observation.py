@@ -25,10 +25,11 @@ class UnfinishedObservation(Observation):
     for_person: str = ""
     """A sentence for the user who declined, which replaces the text for the model."""
     partial: SkipJsonSchema[Observation | None] = Field(default=None, exclude=True, repr=False)
-    """What the tool returned after the stop, if its class writes the text for a model itself.
+    """The observation that the tool returned after it was stopped.
 
-    `to_dict` leaves this out, but a record in a file has its fields. `content` has the text for the
-    model."""
+    It is set only if the class of that observation writes the text for a model itself. `to_dict`
+    leaves it out, but a record in a file has its fields. `content` has the text for the model.
+    """
 
     def __getattr__(self, name: str) -> Any:
         """Return the field *name* of the partial result, such as the exit code of a command."""
