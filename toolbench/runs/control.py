@@ -89,7 +89,8 @@ class Cancellable(Protocol):
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the work itself; None if there is none."""
+        """The thread that cancelled the work; None if it is not cancelled, or only its parent
+        is."""
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
         """Call *callback* when the work is cancelled; immediately if it already is.
@@ -102,8 +103,7 @@ class Cancellable(Protocol):
 class CancelToken:
     """A handle for cancelling a request or a run.
 
-    Any thread may call `cancel`, of which only the first call counts, and any thread may add a
-    callback.
+    Any thread may call `cancel` or add a callback. Only the first call of `cancel` counts.
 
     Examples:
         >>> from toolbench.errors import ModelStoppedError

@@ -19,7 +19,7 @@ class CurrentRun(Protocol):
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run itself; None if there is none."""
+        """The thread that cancelled the run; None if it is not cancelled, or only its parent is."""
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the current step."""

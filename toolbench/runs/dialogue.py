@@ -1,7 +1,7 @@
 """Questions during a run: who answers them, in which thread, and how long the run waits.
 
 `Dialogue` has the questions and answers of one run. A `Desk` passes the questions of worker threads
-to the main thread, which waits for these threads, because `input()` works only in the main thread.
+to the thread that waits for them, usually the main thread, because `input()` works only there.
 `withdrawable` ends a question when the work that asks it is cancelled.
 """
 
@@ -216,8 +216,7 @@ class Dialogue:
         return question.meaning_of(answer)
 
     def _learn(self, question: Question, answer: Answer) -> None:
-        """Mask the secrets of *answer* in the output of this run and of the runs that contain
-        it."""
+        """Mask the secrets of *answer* in the output of this run and of all runs around it."""
         secrecy = Secrecy(question.schema)
         for dialogue in self._outward():
             dialogue._secrets.learn(answer.content or {}, secrecy)

@@ -130,8 +130,8 @@ def line_of_interrupt(error: BaseException) -> str | None:
 
     The line names the line of the cell that was interrupted, because a traceback through toolbench
     would not help. In two cases the traceback helps, so None is returned. One is a plain call of a
-    tool, in which toolbench hides its frames. The other is code that uses toolbench only for its
-    output.
+    tool, in which toolbench hides its frames. The other is code that enters toolbench only when it
+    prints.
     """
     if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
         return None

@@ -24,7 +24,7 @@ from toolbench.wording import listed, point_advice
 
 _TRIES = 3
 TOO_SOON = 0.7
-"""Seconds after which a user may have read a question; earlier approval is asked for again.
+"""The seconds that a user needs to read a question; approval that comes earlier must be repeated.
 
 A page moves the focus to the input field immediately, so the field may get text that the user is
 typing elsewhere. A `y` at the end of such a line would count as approval.
@@ -49,7 +49,8 @@ def ask_in_cell(question: Question) -> Answer:
 
     If a cell with a running event loop is interrupted, the answer is a cancel.
 
-    Raises: KeyboardInterrupt: If any other cell is interrupted; IPython shows one sentence.
+    Raises:
+        KeyboardInterrupt: If any other cell is interrupted; IPython shows one sentence.
     """
     if current_thread() is not main_thread():
         return decline(question)

@@ -114,9 +114,10 @@ class Policy:
     whatever its tools declare. For calls of models and programs, the hints still count.
 
     If you pass a name to `allow`, this does not allow a server's tool of that name. If you pass a
-    name to `ask` or `deny`, this also applies to servers' tools that have no rule. To name the tool
-    of a connected server, pass its address, `server.tool`. If another server gets the same name
-    later, `ask` and `deny` also apply to its tool, but `allow` does not.
+    name to `ask` or `deny`, this also applies to servers' tools of that name, except those that
+    have their own rule. To name the tool of a connected server, pass its address, `server.tool`. If
+    another server gets the same name later, `ask` and `deny` also apply to its tool, but `allow`
+    does not.
 
     Attributes:
         by_tool: Verdicts by the source and the name of a tool; `allow`, `ask` and `deny` set them.

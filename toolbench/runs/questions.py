@@ -410,9 +410,9 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
     When no answer is left, questions are declined. A run or a conversation that the block starts
     can use the answers even after the block has ended. Nothing else can use them: no click on a
     button, no other process, and no call of an outside agent (see `serve`). If the block calls your
-    own server over HTTP, this counts as a call of an outside agent. If you start a thread yourself,
-    run it in the context of the block: `Thread(target=contextvars.copy_context().run,
-    args=(work,))`.
+    own server over HTTP, this counts as a call of an outside agent. A thread that you start
+    yourself can use them if you run it in the context of the block:
+    `Thread(target=contextvars.copy_context().run, args=(work,))`.
 
     An answer never approves a call of a server's tool that does not declare what it changes. Such a
     call is refused if the next answer is `False` or `None`, or if no answer is left.

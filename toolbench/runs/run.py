@@ -277,7 +277,7 @@ class Run:
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the run itself; None if there is none."""
+        """The thread that cancelled the run; None if it is not cancelled, or only its parent is."""
         return self.control.token.cancelled_in
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
