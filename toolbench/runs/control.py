@@ -89,8 +89,7 @@ class Cancellable(Protocol):
 
     @property
     def cancelled_in(self) -> Thread | None:
-        """The thread that cancelled the work; None if it is not cancelled, or only its parent
-        is."""
+        """The thread that cancelled the work; None if not cancelled, or only through its parent."""
 
     def on_cancel(self, callback: Callback) -> Callable[[], None]:
         """Call *callback* when the work is cancelled; immediately if it already is.
