@@ -220,8 +220,8 @@ def respond(
     Args:
         call: The call to answer. The message repeats the call's id and the name that the model
             used.
-        observation: The result of the call. A call with an `error` needs no observation: the
-            error is the answer.
+        observation: The result of the call. A call with an `error` needs no observation, because
+            the error is the answer.
         limit: The maximum number of characters. In a longer text, a note replaces the middle.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Check tools against the principles of tool design: find the parts that confuse a model.
+"""Check tools against principles of tool design, to find the parts that may confuse a model.
 
 `docs/lint.md` lists the rules, and what they found in 2,132 published tools.
 """

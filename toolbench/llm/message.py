@@ -264,7 +264,7 @@ class Response:
     usage: Usage | None = None
     id: str | None = None
     model: str | None = None
-    """The provider's name of the model that answered."""
+    """The provider's name for the model that answered."""
     is_refused: bool = False
     """Whether the model, or its provider, declined to answer."""
     failure: str | None = None

@@ -1,4 +1,4 @@
-"""The question that asks for consent to a call. It shows the whole call in our own words."""
+"""The question that asks the user for consent to a call, and that shows the whole call."""
 
 import json
 import re

@@ -1,8 +1,8 @@
 """Stop a run: first ask it to stop, then use force.
 
 `CancelToken` is for work that checks the token or adds a callback. For all other work,
-`Interruptible` raises an exception in the thread of the work. `Control` has both for one run, and
-`stop` uses one after the other. `active` lists the background runs.
+`Interruptible` raises an exception in the thread of the work. `Control` combines the two for one
+run, and `stop` applies them in this order. `active` lists the background runs.
 
 A run is asked to stop in three ways. It is marked as cancelled, its callbacks are called (one of
 them cancels the future of an async run), and the executor's `interrupt()` is called. After a grace

@@ -283,7 +283,7 @@ class _End(NamedTuple):
 
 
 class Desk:
-    """A queue through which worker threads ask the thread that waits for their work.
+    """A queue of the questions that worker threads ask the thread that waits for their work.
 
     The end of the work arrives through the same queue. This is faster than a future of an event
     loop, which needs more turns of the loop.
@@ -310,7 +310,7 @@ class Desk:
     ) -> "Future[Answer]":
         """Send *question* to the waiting thread, and return the future of its answer.
 
-        If the wait is over, the answer is a cancel.
+        If that thread no longer waits, the answer is a cancel.
 
         Args:
             question: The question.

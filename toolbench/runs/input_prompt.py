@@ -50,7 +50,8 @@ def ask_in_cell(question: Question) -> Answer:
     If a cell with a running event loop is interrupted, the answer is a cancel.
 
     Raises:
-        KeyboardInterrupt: If any other cell is interrupted; IPython shows one sentence.
+        KeyboardInterrupt: If any other cell is interrupted. IPython shows one sentence in place of
+            the traceback.
     """
     if current_thread() is not main_thread():
         return decline(question)

@@ -1,7 +1,7 @@
 """The output of code: where it goes, which parts of it are kept, and how secrets are masked.
 
 A sink is an object that gets the output of the calling code instead of the screen. An `Output`
-keeps the start and the end of what it gets. A `RunOutput` also masks the secrets of its run.
+keeps only the start and the end of long output. A `RunOutput` also masks the secrets of its run.
 """
 
 import sys

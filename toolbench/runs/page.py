@@ -1,6 +1,7 @@
 """Runs on a Python without threads, in a browser page: tasks of the kernel's loop replace threads.
 
-Such a Python cannot block. So the tool is awaited first, and then `perform` records its result.
+Code in such a Python cannot block. So the tool is awaited first, and then `perform` records its
+result.
 """
 
 import asyncio

@@ -399,10 +399,10 @@ def _refusal(run: Run, *, confirm: bool) -> Refusal | None:
 
 
 def _as_ended(run: Run, observation: Observation) -> Observation:
-    """Return *observation*, with a note about the time limit or the cancelling if there was one.
+    """Return *observation*, with a note if the run was cancelled or exceeded its time limit.
 
-    An error becomes an `UnfinishedObservation`, because the tool itself did not fail. In a plain
-    call, only a time limit adds the note, and an error stays an error.
+    In this case, an error becomes an `UnfinishedObservation`, because the tool itself did not fail.
+    In a plain call, `tool(...)`, only a time limit adds the note, and an error stays an error.
     """
     why = run.control.why or CANCELLED
     is_late = why.cause is StopCause.TIMEOUT

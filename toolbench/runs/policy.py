@@ -105,13 +105,14 @@ class Policy:
 
     The policy judges a tool as its server lists it now, even if the call is pending in a
     conversation or in `serve`. If the server changes the tool while you are asked, you are asked
-    again. In the same case, a sweep ends, and an evaluation leaves the call out. A call is refused
-    without a question if the server no longer lists the tool, or if the server changed and needs
-    `%mcp approve`. Calls of a replayed server change nothing, so you are asked only if a rule for
-    the tool requires it.
+    again; a sweep ends instead, and an evaluation leaves the call out. A call is refused without a
+    question if the server no longer lists the tool, or if the server changed and needs `%mcp
+    approve`. Calls of a replayed server change nothing, so you are asked only if a rule for the
+    tool requires it.
 
     If a server was connected with `--dev`, it is your own work: your own calls need no consent,
-    whatever its tools declare. For calls of models and programs, the hints still count.
+    whatever its tools declare. If a model or another program makes the call, the hints still
+    decide.
 
     If you pass a name to `allow`, this does not allow a server's tool of that name. If you pass a
     name to `ask` or `deny`, this also applies to servers' tools of that name, except those that

@@ -74,7 +74,7 @@ T = TypeVar("T")
 
 
 class ProgressView:
-    """The progress of one run, which the cell that waits for the run shows.
+    """The progress of one run, shown in the cell that waits for the run.
 
     Front ends lose or misplace output that other threads display. So any thread may set `state`,
     but only the main thread, which waits for the run, draws.
@@ -236,9 +236,9 @@ def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
     """Within the `with` block, show the stages of connecting *sessions* if connecting takes long.
 
     If no user is watching, stages are not shown, because the output of such notebooks is often
-    compared with the saved output. A page on which the user has to authorize is always shown
-    immediately. Outside a kernel, and in threads other than the main thread, the address of the
-    page is printed to stderr. Such threads never show stages.
+    compared with the saved output. If the user has to authorize access on a web page, the link to
+    that page is always shown immediately. Outside a kernel, and in threads other than the main
+    thread, the address of the page is printed to stderr. Such threads never show stages.
     """
     # Only the thread of the cell may draw
     is_cell = current_thread() is main_thread()

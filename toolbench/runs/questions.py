@@ -63,7 +63,7 @@ class Question:
     bare: bool = False
     """Whether the object in `schema` only wraps a single value, under the name `answer`."""
     consent: ConsentLabels | None = None
-    """The labels of the two answers if this asks for consent to a call; else None."""
+    """The labels of the two answers if the question asks for consent to a call; else None."""
     url: str = ""
     """The page that the user has to visit first, if any; the view checks that its URL is safe."""
     server: str = ""
@@ -105,8 +105,8 @@ class Question:
     def with_defaults(self, answer: "Answer") -> "Answer":
         """Return *answer* with the defaults of the fields that it omits, if the result is valid.
 
-        A form does not send a field that the user has not changed. Its default, which the form
-        shows, then applies.
+        A form does not send a field that the user has not changed. The default of this field, which
+        the form shows, then applies.
         """
         content = {**self._defaults(), **(answer.content or {})}
         if not answer or content == answer.content or self.problems(content):

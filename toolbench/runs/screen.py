@@ -1,4 +1,4 @@
-"""Send what code prints and displays to the code's sink, with its secrets masked.
+"""Send printed and displayed output to the sink of the calling code, with secrets masked.
 
 The functions below wrap the original functions of streams and displays; the module `redirect`
 installs them.
@@ -35,9 +35,9 @@ PAUSE = 1.0
 class DescriptorOutput:
     """The output of a stream's file descriptor, with the secrets of all runs masked.
 
-    Which run wrote it is unknown, so even short secrets of all runs of the cell are masked. Text
-    that may be the beginning of a secret is held back. It is shown when more text comes, when the
-    cell ends, or after a pause.
+    It is unknown which run wrote the output, so even short secrets of all runs of the cell are
+    masked. Text that may be the beginning of a secret is held back. It is shown when more text
+    comes, when the cell ends, or after a pause.
     """
 
     def __init__(self, write: Callable[[str], int]) -> None:
@@ -193,9 +193,9 @@ class KernelWrite:
     """The function that replaces `write` in the class of a kernel's streams.
 
     IPython replaces the `write` of a stream for each cell, and restores the earlier function at the
-    end of the cell. If our function were in the stream, this would remove it while a run continues.
-    So our function is in the class: it is always called first, and calls the function that IPython
-    set.
+    end of the cell. If our function replaced the `write` of the stream itself, IPython would remove
+    it while a run continues. So our function replaces the `write` of the class. There it is always
+    called first, and then calls the function that IPython set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:

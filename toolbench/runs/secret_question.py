@@ -37,8 +37,8 @@ class SecretQuestions:
 
         Raises:
             RunCancelled: If *run* is cancelled during the wait.
-            SecretError: If another run is asking, and waiting in this thread would block its
-                answer.
+            SecretError: If another run already asks for *secret*, and its question could not be
+                answered while this thread waits.
         """
         with self._lock:
             asked = self._open.get(secret.name)

@@ -1,4 +1,4 @@
-"""`reset`, which restores all the state that a session keeps in modules.
+"""The function `reset`, which restores all the state that a session keeps in modules.
 
 In this package, the state is in `policy`, `history()`, `numbers`, `active`, `line` and the
 functions that mask secrets (`redirect`). In `core`, it is in `default_registry` and `secret_store`;

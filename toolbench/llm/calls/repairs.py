@@ -131,7 +131,7 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
 def embedded(text: str) -> tuple[list[Any], str]:
     """Return the JSON objects and lists of objects in *text*, and the rest of the text.
 
-    If an object or list is broken, return no value, because the text may have been cut off.
+    If any object or list is malformed, no value is returned, because *text* may have been cut off.
     """
     values: list[Any] = []
     words: list[str] = []
@@ -150,8 +150,8 @@ def _sendable(value: Any) -> Any:
     """Return *value* unchanged, if it can be sent as JSON.
 
     Raises:
-        NotJsonError: If no JSON in UTF-8 can hold *value*: a number in it is infinite or NaN, or a
-            string in it has half of a surrogate pair.
+        NotJsonError: If JSON in UTF-8 cannot represent *value*, because it contains an infinite
+            number, NaN, or half of a surrogate pair.
         RecursionError: If *value* is nested too deeply.
     """
     try:
@@ -271,7 +271,8 @@ class Mending:
     """Repairs the arguments of one call, and lists the repairs in `repairs`.
 
     Args:
-        secret: The paths of the secrets in the arguments; repairs do not quote their values.
+        secret: The paths of the secrets in the arguments. The sentences about repairs do not quote
+            the values at these paths.
     """
 
     def __init__(self, secret: Collection[Path] = ()) -> None:

@@ -1,7 +1,7 @@
-"""Turn a model's message into tool calls: each an action that is ready to run, or an error.
+"""Turn a model's message into tool calls. Each is an action that is ready to run, or an error.
 
-A call that can mean two things becomes an error, not a guess. The error's message helps the model
-to correct the call. All repairs are listed in `call.repairs`.
+If a call can mean two things, it becomes an error; no meaning is guessed. The error's message helps
+the model to correct the call. All repairs are listed in `call.repairs`.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -181,9 +181,9 @@ class ToolCall:
         return Observation.from_text(str(self.error), is_error=True)
 
     def run(self, conversation: Any = None, *, source: Source = "model") -> Observation:
-        """Run the call and return its observation; the run is in `history()`, like any other run.
+        """Run the call and return its observation; the run is recorded in `history()`.
 
-        A call with an `error` is not run: its observation is the error.
+        If the call has an `error`, it is not run, and its observation is the error.
 
         Args:
             conversation: The conversation that the executor gets as its second argument.
@@ -239,14 +239,14 @@ def parse_tool_calls(
 ) -> list[ToolCall]:
     """Return the calls in *message*, in their order; an empty list if there are none.
 
-    A call of an unknown tool, or with wrong arguments, is returned with an `error`; no
-    error is raised.
+    If a call names an unknown tool or has wrong arguments, it is returned with an `error`; no
+    exception is raised.
 
     Args:
         message: A response, a message or a single call, in the format of OpenAI (chat completions
             or Responses), Anthropic, Gemini or MCP. It may be a dict, JSON text or an SDK object.
         tools: The tools that were offered to the model. If several have the same name, the first
-            counts.
+            one is used.
         aliases: Maps other names that models use for a tool to the tool's real name.
         provider: The provider whose format the message has. By default, the format is recognized
             from the keys of the message. A message of only a name and arguments counts as MCP.

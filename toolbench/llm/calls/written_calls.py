@@ -1,10 +1,10 @@
 """Find calls that a model wrote into its text instead of sending them as tool calls.
 
-Small models do this, and each family of models marks such calls in another way. JSON counts as a
+Small models do this, and each family of models marks such calls in its own way. JSON counts as a
 call if it is the whole text, or if it follows a mark and ends the text. JSON in the middle of
-words, or in quoted code, is an example and never runs. Sources: the chat templates of Hermes and
-Qwen (`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`), Mistral
-(`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
+words, or in quoted code, is taken for an example, which never runs. Sources: the chat templates of
+Hermes and Qwen (`<tool_call>`, `<tools>`), Granite (`<|tool_call|>`), Llama 3 (`<|python_tag|>`),
+Mistral (`[TOOL_CALLS]`) and Phi-4 (`functools`); vLLM's tool parsers.
 
 Other models write calls that are not JSON. Such calls are found, but not parsed.
 """
@@ -165,7 +165,8 @@ def _is_quoted(words: str) -> bool:
 def _json_calls(text: str, *, is_marked: bool = False) -> list[WrittenCall]:
     """Return the calls in *text* if it has only JSON and marks; none if it also has words.
 
-    Broken JSON counts as a call only if *is_marked* is true: a mark then announces a call.
+    Malformed JSON counts as a call only if *is_marked* is true, because then a mark announces a
+    call.
     """
     calls: list[WrittenCall] = []
     at = 0

@@ -40,7 +40,7 @@ class ClientModel(StreamedModel):
     Args:
         client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async
             versions, or subclasses.
-        model: The provider's name of the model.
+        model: The provider's name for the model.
         name: The display name of the model; by default *model*.
         provider: The format of the requests. By default, this is the client's first format;
             "responses" selects OpenAI's Responses API.

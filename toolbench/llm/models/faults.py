@@ -97,7 +97,8 @@ def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | No
     Args:
         error: The error that the transport or a provider's package raised.
         place: The host, or the name of the client.
-        redactor: The redactor that masks the key, which providers quote in messages.
+        redactor: The redactor that masks the key, because some providers quote the key in their
+            messages.
     """
     status = status_of(error)
     if status is not None:

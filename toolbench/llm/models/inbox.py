@@ -30,8 +30,8 @@ _STOPPED = object()
 class InThread:
     """A request that calls `work(send)` in a new thread.
 
-    A thread cannot be stopped. If the caller stops waiting, the thread continues until its next
-    call of *send*, which raises `StoppedError` there and so ends *work*.
+    A thread cannot be stopped. If the caller stops waiting, the thread continues until it next
+    calls *send*. That call raises `StoppedError`, which ends *work*.
     """
 
     def __init__(self, work: Callable[[Send], object]) -> None:
@@ -97,8 +97,8 @@ Request = InThread | InLoop
 def received(request: Request, cancel: Cancellable) -> Iterator[Any]:
     """Yield the chunks that *request* receives, as they arrive.
 
-    At the end, the request is always closed, even if an interrupt comes while it begins. After a
-    cancel, the caller does not wait until the request is closed.
+    The request is closed when the iteration ends, even if an interrupt comes while the request
+    begins. After a cancel, the caller does not wait until the request is closed.
 
     Raises:
         StoppedError: If *cancel* was cancelled.

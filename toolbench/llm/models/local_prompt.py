@@ -1,4 +1,4 @@
-"""Let a model without tool calls use tools, by instructions and by a grammar for its output.
+"""Let a model that does not support tool calls use tools, by instructions and an output grammar.
 
 Each turn is text that any chat template accepts. A call is one object, `{"name": ..., "arguments":
 {...}}`; an answer is `{"answer": "..."}`. The grammar allows nothing else, so that even a very
@@ -103,8 +103,8 @@ def _call_schema(tool: Json) -> Json:
 def _reduced(node: Node, above: tuple[str, ...] = ()) -> Json:
     """Return *node* with only the keywords that a grammar supports; the rest is checked later.
 
-    *above* contains the names of the definitions around *node*. A part that is inside its own
-    definition, or nested too deeply, becomes a schema that accepts any value.
+    *above* contains the names of the definitions around *node*. A recursive part, or a part that is
+    nested too deeply, becomes a schema that accepts any value.
     """
     if len(above) > _DEEPEST or (node.definition and node.definition in above):
         return {}

@@ -1,4 +1,4 @@
-"""The protocol of models, and the conversion of what a model returns into an `Answer`."""
+"""The protocol of models, and functions that turn the result of a model into an `Answer`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Answer:
     usage: Usage | None = None
     response_id: str | None = None
     model: str | None = None
-    """The provider's name of the model that answered."""
+    """The provider's name for the model that answered."""
 
     @cached_property
     def parsed(self) -> Message:
@@ -207,7 +207,7 @@ def not_cancelled(cancel: Cancellable | None, model: str) -> Cancellable:
 
 
 def as_answer(value: Any, provider: Provider) -> Answer:
-    """Turn *value* into an `Answer` whose message can be sent again.
+    """Turn *value* into an `Answer` whose message can be part of the next request.
 
     Args:
         value: An `Answer`, a string, a message, or a whole response, as a dict or an SDK object.
@@ -238,7 +238,7 @@ def as_answer(value: Any, provider: Provider) -> Answer:
 
 
 def _checked(answer: Answer, provider: Provider) -> Answer:
-    """Return *answer* with a message that can be sent again, and without invalid token counts.
+    """Return *answer* with a message that the next request can contain, and valid token counts.
 
     Raises:
         ModelError: If the message of *answer* is not a dict.

@@ -42,7 +42,7 @@ class StreamedModel:
     Args:
         name: The display name of the model.
         provider: The provider whose message format the model uses.
-        model: The provider's name of the model.
+        model: The provider's name for the model.
         place: The host, for error messages.
         secrets: The secrets of the model, such as its key, by name.
         options: Fields sent with every request, such as `temperature`.

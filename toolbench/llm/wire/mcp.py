@@ -1,4 +1,4 @@
-"""MCP's `tools/call`, as found in the log of an agent: calls and their results, without a model."""
+"""MCP's `tools/call` messages, as the log of an agent contains them: calls and their results."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,9 @@
-"""The base class of provider formats: how messages, calls and answers look at one provider.
+"""The base class of provider formats: what messages, calls and answers look like.
 
-A wire reads what its provider sends, whole or in chunks, and writes what the provider accepts.
-Reading never fails, whatever a server sends: parts that no request could carry are repaired or left
-out. A message that is read and written without a change is the same as the message that was sent.
+A `Wire` reads the messages that its provider sends, whole or in chunks, and writes messages that
+the provider accepts. Reading never fails, whatever a server sends. Parts that a later request must
+not contain are repaired or left out. If a message is read and then written without a change, the
+result is the same as the original.
 """
 
 import json
@@ -208,7 +209,7 @@ class Wire(ABC):
         return list(self._with_images_shown(self.with_written_results(messages)))
 
     def with_written_results(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield *messages*, with results of calls that were written as text in user messages.
+        """Yield *messages*. Results of calls that the model wrote as text move to user messages.
 
         If a model writes a call as text, it gets the result as text too, with the images. The
         provider does not know such a call, and would refuse a result for it.
@@ -283,7 +284,7 @@ class Wire(ABC):
         """Return the body of a request for the next message, which arrives in chunks.
 
         Args:
-            model: The provider's name of the model.
+            model: The provider's name for the model.
             messages: The conversation; instructions have the role "system". Implementations pass it
                 through `accepted` first.
             tools: The tools in the provider's format.
@@ -450,7 +451,7 @@ def json_value(text: str) -> Any:
     """Parse *text*, the arguments of a call as JSON; return *text* itself if it is not valid JSON.
 
     The text may be cut off. NaN and infinities, such as 1e999, count as invalid: Python reads them,
-    but no request can carry them.
+    but a request cannot contain them.
     """
     try:
         return json.loads(text or "{}", parse_constant=_refuse, parse_float=_finite)
@@ -534,8 +535,8 @@ def joined_turns(
 ) -> list[Json]:
     """Return *messages* as turns; each turn joins successive messages of the same role.
 
-    *key* is the field with the parts of a message. *parts_of* returns the parts that a request can
-    carry.
+    *key* is the field with the parts of a message. *parts_of* returns the parts that a request may
+    contain.
     """
     turns: list[Json] = []
     for message in messages:
