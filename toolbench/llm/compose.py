@@ -96,7 +96,7 @@ def as_openai_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | Non
     Args:
         tool: The tool that is called.
         arguments: The arguments as JSON values, under the names that the tool declares.
-        id: The id of the call; by default, a hash of the tool's name and the arguments.
+        id: The id of the call; by default, it is derived from the tool's name and the arguments.
 
     Examples:
         >>> from toolbench import tool

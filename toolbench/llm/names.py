@@ -60,7 +60,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "str_replace_based_edit_tool": "file_editor",
     }
 )
-"""Names that models know from other systems, with our tools for them. Source: OpenHands SDK."""
+"""Maps tool names that models know from other systems to our tools. Source: OpenHands SDK."""
 
 _PREFIX = re.compile(r"(functions?|tools?|default_api)[.:/]", re.IGNORECASE)
 _TAIL = re.compile(r"[\s<(].*", re.DOTALL)

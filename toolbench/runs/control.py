@@ -185,8 +185,9 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 def _wait_for_started_threads(thread: int) -> None:
     """Wait while *thread* is starting another thread.
 
-    Before Python 3.12, a new thread first has the identifier of the thread that starts it. The new
-    thread would get the exception and end, and the thread that starts it would wait forever.
+    Before Python 3.12, a new thread first has the identifier of the thread that starts it. Without
+    this wait, the new thread would get the exception and end, and the thread that starts it would
+    wait forever.
     """
     if sys.version_info >= (3, 12):
         return
@@ -225,7 +226,7 @@ class Interruptible:
         self._struck = False
 
     def carry_out(self, work: Callable[[], T]) -> T:
-        """Return `work()`. While *work* runs, `strike` may end it with the exception; not later."""
+        """Return `work()`; `strike` can end *work* with the exception only while *work* runs."""
         # IPython leaves out such frames
         __tracebackhide__ = True
         try:
@@ -359,7 +360,7 @@ CALLBACK_SECONDS = 0.2
 
 
 def stop(run: "Run", why: Stop = CANCELLED) -> None:
-    """Stop *run* because of *why*: ask it first, then use force; return at once.
+    """Stop *run* because of *why*: ask it first, then use force; return immediately.
 
     A second call does nothing.
     """

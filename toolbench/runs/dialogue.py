@@ -77,7 +77,7 @@ class Dialogue:
         self._outer = outer
         self._takes_presets = takes_presets
         self._preset = preset_in_context()
-        # The number of present waits, when the first of them began, and the seconds of all ended
+        # The number of current waits, when the first of them began, and the seconds of all ended
         # waits
         self._waits = 0
         self._began = 0.0

@@ -122,7 +122,7 @@ def run_tool(
 
 
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
-    """Return *call* itself, after a check that it is a mapping of arguments or an action.
+    """Check that *call* is a mapping of arguments or an action, and return it.
 
     If the module of the action's class was reloaded, the action is converted to a mapping, because
     the tool now expects the new class.

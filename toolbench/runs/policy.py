@@ -383,14 +383,14 @@ def _key(tool: AnyTool) -> tuple[str, str]:
 
 
 def declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """Return what a user's approval of *tool* is based on: its declared fields and its server."""
+    """Return the facts that an approval of *tool* is based on: its declaration and its server."""
     exported = tool.to_mcp_tool()
     declared = {name: exported[name] for name in _DECLARED & exported.keys()}
     return {**declared, "origin": tool.origin}
 
 
 def has_changed(tool: ToolDefinition[Any, Any]) -> bool:
-    """Tell whether the server of *tool* has changed what an approval of it is based on."""
+    """Tell whether the server has changed the facts that an approval of *tool* is based on."""
     newest = tool.as_listed()
     return newest is not tool and declaration(newest) != declaration(tool)
 

@@ -275,7 +275,7 @@ def _drawer(sessions: Collection[Any]) -> Callable[[], None]:
 
 
 def _print_pages(sessions: Collection[Any], printed: set[str]) -> None:
-    """Print each page on which to authorize once, and add it to *printed*."""
+    """Print the address of each page on which to authorize, if it is not in *printed* yet."""
     for session in sessions:
         page = session.connection.inbox.authorization_url
         if page and page not in printed:

@@ -90,7 +90,7 @@ Wrap = Callable[[Any], Callable[..., Any]]
 
 
 class Patches:
-    """The attributes of modules, classes and objects that our functions replace for a while.
+    """The attributes of modules, classes and objects that our functions replace temporarily.
 
     Python holds a reference to a function during a call, so our functions can be removed at any
     time. `sys` itself is never patched. C code of CPython uses `sys.stdout` without holding a
@@ -118,7 +118,7 @@ class Patches:
         self._in_place[id(owner), name] = (owner, patch, real, is_own)
 
     def take_away(self, stays: Callable[[Any], bool] = lambda owner: False) -> None:
-        """Restore the original functions; leave those where another package has replaced ours.
+        """Restore the original functions, except where another package has replaced our function.
 
         Args:
             stays: A function that returns True for an owner whose attributes stay replaced.

@@ -75,7 +75,7 @@ class RecordedModel:
     request goes to the inner model, and the answer is recorded. Without an inner model, a new
     request raises an error, which shows the difference from the most similar recorded request. If a
     request is repeated, the next answer that was recorded for it is used. Without an inner model,
-    the first answer follows the last one.
+    the first answer is used again after the last one.
 
     The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
     the inner model's key nor secret arguments of calls. A mark replaces each of these secrets, and
@@ -266,7 +266,7 @@ class RecordedModel:
         )
 
     def _recorded_texts(self, request: Json) -> Iterator[str]:
-        """Yield what was recorded in place of descriptions and a last message that are new."""
+        """Yield the recorded descriptions and last messages that differ from those of *request*."""
         recorded = [line["request"] for line in self._lines]
         for name, text in _descriptions(request).items():
             texts = [_descriptions(old).get(name) for old in recorded]

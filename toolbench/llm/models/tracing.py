@@ -30,7 +30,7 @@ def answer_of(
 ) -> Answer:
     """Return the answer of *model*, like `Model.complete`; if a tracer is configured, add a span.
 
-    *redactor* masks secrets in the messages that the span contains, if it contains any.
+    If the span contains messages, *redactor* masks the secrets in these messages.
     """
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
