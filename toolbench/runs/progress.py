@@ -196,8 +196,9 @@ class Line:
 def _cell_of(shell: Any) -> str:
     """Return the message id of the cell that *shell* is running; empty if it cannot show a line.
 
-    There is no cell after a click on a widget or in the IPython tool. If the output of the cell is
-    captured, as by `%%capture`, the line would be captured as a result.
+    A click on a widget does not run a cell, and neither does code in the IPython tool. If the
+    output of the cell is captured, for example by `%%capture`, no line is shown, because it would
+    be captured too.
     """
     if sink_here() is not None:
         return ""

@@ -520,7 +520,8 @@ def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json])
 
     Args:
         parts: The parts of the message.
-        before: The earlier content, which decides between string and list.
+        before: The earlier `content` of the message, or None. A string stays a string if *parts*
+            are all text, and a list stays a list.
         block: A function that writes one part as an item of a list.
     """
     texts = [part.text for part in parts if isinstance(part, TextPart)]
