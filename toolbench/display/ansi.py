@@ -1,8 +1,8 @@
 """The output of terminal programs, and Rich styles, in colours that are readable on every page.
 
-No fixed colour has a contrast of 4.5 on both #fff and #111. So text without a background gets a
-mixture with `currentColor`, which is dark on light pages and light on dark pages. Text with its own
-background gets the nearest colour that has enough contrast.
+No fixed colour has a contrast of 4.5 on both #fff and #111. So the colour of text without a
+background is mixed with `currentColor`, which is dark on light pages and light on dark pages. Text
+with its own background gets the nearest colour that has enough contrast.
 """
 
 import re
@@ -25,9 +25,9 @@ _PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
 def from_ansi(text: str, *, limit: int | None = None) -> Text:
     """Return *text* as Rich text, with its colours but without any other control sequences.
 
-    Titles, hyperlinks, cursor movements and other sequences are removed. A line that was
+    Window titles, hyperlinks, cursor movements and other sequences are removed. A line that was
     overwritten, as by a progress bar, shows its last state. Other control characters, and
-    characters that reorder text, are spelled out.
+    characters that reorder text, are written as visible codes (see `visible`).
 
     Args:
         text: The output of the program.

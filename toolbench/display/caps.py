@@ -54,12 +54,17 @@ def left_out(count: int, noun: str) -> str:
 
 
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
-    """Shorten `read(text)` to about *limit* characters, half from each end.
+    """Shorten *text* to about *limit* characters: keep both ends, and remove the middle.
 
-    As a `str`, the result has at most *limit* characters, or 64 if *limit* is smaller, because the
-    notice needs 64. No cut falls inside a control sequence or a surrogate pair, or between a letter
-    and its accents. A cut moves to the end of a line that is nearby. The middle of a very long text
-    is removed before *read* is called. So the work depends on *limit*, not on the length of *text*.
+    `str(result)` has at most *limit* characters, or 64 if *limit* is smaller, because the notice
+    about the removed middle needs 64. No cut splits a control sequence, a surrogate pair, or a
+    letter from its accents. If the end of a line is near, the cut is there.
+
+    Args:
+        text: The text. The time does not depend on its length, but on *limit*.
+        limit: The number of characters to keep.
+        read: Converts the text before it is shortened, such as `visible`. If the text is very long,
+            only its two ends are converted.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:

@@ -94,7 +94,7 @@ class Column:
         return cells
 
     def cell(self, value: Any) -> str:
-        """Return *value* as text, which is a `Missing` or a `Nested` if the value is one."""
+        """Return *value* as text: a `Missing` or `Nested` string if it is missing or nested."""
         if type(value) is str:
             return plain_cell(value)
         if isinstance(value, float) and isfinite(value):

@@ -37,9 +37,9 @@ class Difference(NamedTuple):
 def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Difference]:
     """Yield the differences of two JSON values. 1 and 1.0 count as equal.
 
-    The items of two lists are matched with each other, so an item inserted at the front is one
-    difference. Objects in a list are matched by their first value, such as an id or a name, if
-    these are all different.
+    The items of two lists are matched by content, not by index, so an item inserted at the front is
+    one difference. Objects in a list are matched by the value of their first key, such as an id or
+    a name, if no two objects of the list have the same one.
 
     Args:
         before: The old value, at *path*.
@@ -79,9 +79,9 @@ def _of_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Diffe
 
 
 def _labels(items: list[Any]) -> list[str]:
-    """Return the first value of each of *items*, if these values identify the items.
+    """Return the first key and value of each object in *items*, to match objects of two lists.
 
-    Otherwise return an empty list.
+    Return an empty list if two objects have the same first value, or if an item is not an object.
     """
     labels = []
     for item in items:
@@ -95,9 +95,9 @@ def _labels(items: list[Any]) -> list[str]:
 
 
 def differences_html(found: Sequence[Difference], *, most: int = 50) -> Html:
-    """Return *found* as HTML, one difference below the other, so that a narrow column is enough.
+    """Return *found* as HTML for a narrow column, one difference below the other.
 
-    *most* is the number of differences to show. A line counts the rest.
+    At most *most* differences are shown, and a last line says how many are left out.
     """
     rows = "".join(map(_row, islice(found, most)))
     if len(found) > most:

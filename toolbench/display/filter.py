@@ -76,7 +76,7 @@ class Term:
 
     @cached_property
     def equal(self) -> "Term":
-        """The same term with the sign `=`, whose opposite `!=` is."""
+        """The same term with the sign `=`. A term with `!=` holds if this one does not."""
         return replace(self, sign="=")
 
     @cached_property
@@ -90,9 +90,13 @@ class Term:
         return partial(_FROM_RIGHT[self.sign], self.value)
 
     def fits(self, own: object, cell: str) -> bool:
-        """Tell whether the term holds for *own*, a row's value, and its lower-case text *cell*.
+        """Tell whether the term holds for one value of a row.
 
-        Numbers are compared as numbers. If the term's value is not a number, strings are compared.
+        Values are compared as numbers if the term's value is a number, otherwise as strings.
+
+        Args:
+            own: The row's value for the key of the term.
+            cell: The same value as lower-case text.
         """
         if self.sign == "!=":
             return not self.equal.fits(own, cell)
@@ -123,13 +127,13 @@ class Filter:
     def __init__(
         self, text: str, keys: Iterable[str], orders: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        """Read *text*.
+        """Parse the filter *text*.
 
         Args:
             text: What the user typed. An empty string matches every row.
-            keys: The keys of the rows.
-            orders: The values of some keys from lowest to highest, by key. An example is the levels
-                of a log.
+            keys: The keys of the rows, which the filter can use in conditions.
+            orders: For each key whose values are ordered words, such as the levels of a log, these
+                words from lowest to highest.
 
         Raises:
             FilterError: If *text* uses a key that the rows do not have.
@@ -170,9 +174,9 @@ class Filter:
     def matches(self, row: Any) -> bool:
         """Tell whether all terms hold for *row*.
 
-        *row* is a string or an object. An object has its text in `searched`, and its method `value`
-        returns the value of a key. If that is a tuple, the condition must hold for one of its
-        items, and with `!=` for all.
+        *row* is a string, or an object with an attribute `searched`, which is its text, and a
+        method `value(key)`. If `value(key)` is a tuple, a condition on this key must hold for one
+        item of the tuple, but a condition with `!=` for all items.
         """
         return all(_holds(term, row) for term in self.terms)
 
@@ -199,7 +203,7 @@ def _text(value: object) -> str:
 
 
 def number_of(own: object, cell: str) -> int | float | None:
-    """Return the number that *own* is, or that its text *cell* contains; None if there is none."""
+    """Return *own* if it is a number, or the number that its text *cell* states; otherwise None."""
     if isinstance(own, int | float) and not isinstance(own, bool):
         return own
     if cell[:1] not in _DIGITS:
@@ -217,7 +221,7 @@ def plain(name: str) -> str:
 
 
 def text_of(words: Sequence[str]) -> str:
-    """Return *words*, the parsed words of a line, as a filter. Words with spaces become phrases."""
+    """Return *words* as the text of a filter, with quotes around each word that contains spaces."""
     terms = []
     for word in words:
         if '"' not in word and len(word.split()) > 1:

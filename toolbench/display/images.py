@@ -26,9 +26,9 @@ _DATA = re.compile(
 
 @dataclass(frozen=True)
 class Image:
-    """An image that a URL describes.
+    """An image, read from its URL.
 
-    It has the `data` of a `data:` URL, or the `problem` that says why there is no data.
+    For a valid `data:` URL, `data` has the bytes. Otherwise `problem` says why there are no bytes.
     """
 
     url: str
@@ -74,9 +74,9 @@ class Image:
 
 
 def read_image(url: str, *, most: int = LARGEST) -> Image:
-    """Return the image in *url*. If there is none, `problem` of the result has the reason.
+    """Return the image in *url*. If it cannot be shown, `problem` of the result says why.
 
-    An image of more than *most* bytes is too large.
+    An image of more than *most* bytes is too large to be shown.
     """
     # Each byte may be written as %XX
     if len(url) > 3 * most + _HEAD:
@@ -120,9 +120,8 @@ def icon_html(icons: Any) -> Html:
     """Return the first of *icons* that can be shown, as a small picture; empty if there is none.
 
     Args:
-        icons: The icons of a server, tool, resource or prompt, as the server sent them: a list of
-            objects with `src`. Only images in `data:` addresses are shown. Source: MCP
-            specification, icons.
+        icons: The field `icons` of a server, tool, resource or prompt, as MCP defines it: a list of
+            objects with the address `src`. Only icons with a `data:` address are shown.
     """
     image = _image_in(icons)
     if image is None:

@@ -50,7 +50,7 @@ def json_text(value: Any, *, limit: int = LIMIT) -> str:
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:
-    """Return *arguments* as `json_text` does, with long strings such as files shortened."""
+    """Return *arguments* as indented JSON, with long strings such as files shortened."""
     return str(cap(_dumps(_fitting(dict(arguments), _LONGEST), indent=2), LIMIT, visible))
 
 
@@ -73,7 +73,7 @@ def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Ht
 
 
 class _Tree:
-    """Writes the nodes of a tree. When its room is used up, it only counts further nodes."""
+    """Writes the nodes of a tree. After *room* characters, it only counts the nodes left out."""
 
     def __init__(self, room: int, open_levels: int) -> None:
         self._room, self._open_levels = room, open_levels
@@ -132,9 +132,9 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fitting(value: Any, longest: int = _LARGEST) -> Any:
-    """Return *value*, or its first part with a notice if it is very large.
+    """Return *value*. If it is very large, return only its first part, with a notice.
 
-    A string of more than *longest* characters is shortened.
+    Strings of more than *longest* characters are shortened.
     """
     part = _Part(longest)
     fitting = part.of(value, 0)

@@ -1,4 +1,4 @@
-"""Results of which pages show only a part. A page asks by key for more rows, and for files."""
+"""Results that pages show only in part. A page asks for more rows or for files by a result's key."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -45,15 +45,15 @@ class LiveResults:
         self._count = 0
 
     def keep(self, observation: Observation, redactor: Redactor, shown: Observation) -> str:
-        """Return the key of *observation*.
+        """Remember *observation*, and return the key by which a page can ask for its rows.
 
-        A notebook that is run again from the start gets the same keys. A notebook that is opened
-        after its kernel has ended never gets rows of another result.
+        The key consists of a number and a checksum of the result. So running a notebook again from
+        the start gives the same keys, and an old page never gets the rows of a different result.
 
         Args:
-            observation: The result.
-            redactor: Hides the secrets of the result.
-            shown: The result without secrets.
+            observation: The result, of which the page shows only a part.
+            redactor: Hides the secrets in the rows and files that the page asks for.
+            shown: The result without secrets, from which the checksum is computed.
         """
         text = ""
         for block in shown.content:
@@ -62,7 +62,10 @@ class LiveResults:
         return self._keep(text, observation, redactor, whole_table)
 
     def keep_report(self, report: Any, table_of: Callable[[Any], Frame]) -> str:
-        """Return the key of *report*, which has no secrets. `table_of(report)` returns its rows."""
+        """Remember *report*, which has no secrets, and return its key.
+
+        `table_of(report)` returns the rows that a page can ask for.
+        """
         return self._keep(report.to_text(), report, NO_SECRETS, lambda source, _: table_of(source))
 
     def _keep(
@@ -93,9 +96,9 @@ class LiveResults:
         return source, kept
 
     def query(self, key: str) -> TableQuery | None:
-        """Return the table of the result with this *key*.
+        """Return the table of the result with this *key*, to filter and sort it.
 
-        Return None if the result is gone, or if it belongs to another process.
+        Return None if the result was deleted, or if it belongs to another process.
         """
         found = self._of(key)
         if found is None:
@@ -114,7 +117,9 @@ class LiveResults:
         return query
 
     def files(self, key: str, *, for_model: bool, form: str) -> list[SavedFile] | None:
-        """Return the whole result with this *key* as `saved_files` does; None if it is gone.
+        """Return the whole result with this *key* as files; None if the result was deleted.
+
+        For *for_model* and *form* see `saved_files`.
 
         Raises:
             ToolbenchError: If the result cannot be saved in this *form*, or is too large.
@@ -131,7 +136,10 @@ live_results = LiveResults()
 
 
 def whole_html(html: str, key: str) -> Html:
-    """Return *html*, a view of the result with this *key*, so that a page can save all of it."""
+    """Add *key* to *html*, a view of the result with this key, so that a page can save the result.
+
+    The saved files contain the whole result, even if *html* shows only a part of it.
+    """
     return Html(f'<div data-toolbench-whole="{key}">{html}</div>')
 
 

@@ -37,12 +37,13 @@ class ObjectTable:
 
     Attributes:
         objects: The rows.
-        above: The other keys, with their values, of the object that contains the list.
-        name: The key of the list in that object; empty if the list is the whole value.
+        above: If the list of rows is a value in an object, the other keys and values of this
+            object. They are shown above the table.
+        name: The key of the list in this object; empty if the list is the whole value.
     """
 
     def __init__(self, objects: list[dict[str, Any]], above: dict[str, Any], name: str) -> None:
-        """Make a table of *objects*, each of which has some of the keys."""
+        """Make a table whose rows are *objects*. Not every object needs to have every key."""
         self.objects = objects
         self.above, self.name, self.label = above, name, ""
 
@@ -104,10 +105,10 @@ class ObjectTable:
 
 
 def object_table(value: Any) -> ObjectTable | None:
-    """Return the JSON data *value* as a table; None if it is not a list of objects.
+    """Return the JSON data *value* as a table; None if it contains no list of objects.
 
-    An object is also a table if one of its values is such a list and no other value is a non-empty
-    list or object: `{"items": [{"id": 1}], "total": 1}`.
+    The list is *value* itself, or the only list or object that is not empty inside the object
+    *value*. For example, `{"items": [{"id": 1}], "total": 1}` has one row.
     """
     if _is_of_objects(value):
         return ObjectTable(value, {}, "")

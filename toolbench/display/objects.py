@@ -71,8 +71,8 @@ def tool_html(
 
     Args:
         tool: The tool.
-        risk: The rating of the call, if it has one.
-        cost: How many tokens the tool costs a model, in words. It is shown at the right edge.
+        risk: The model's rating of the call, if the head is shown for a call that has one.
+        cost: How many tokens the tool's definition takes, in words. It is shown at the right edge.
     """
     icon = icon_html(getattr(tool, "icons", ()))
     title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
@@ -213,7 +213,7 @@ def call_html(
         tool: The tool, or its name if the tool is not known.
         arguments: The arguments of the call.
         observation: The result of the call.
-        remark: A remark to show beside the name of the tool.
+        remark: Text to show beside the name of the tool, such as the time of the call.
         answers: The questions that the call asked, each with its answer, in order.
         limit: The number of characters of the result to show in each card.
     """
@@ -242,7 +242,7 @@ def _answers_html(answers: Sequence[tuple[str, str]]) -> Html:
 
 
 def _arguments_html(tool: ToolDefinition[Any, Any] | str, arguments: Mapping[str, Any]) -> Html:
-    """Return the arguments in the order of the parameters, with defaults for those not sent."""
+    """Return the parameters in order, each with its argument, or its default if none was sent."""
     ordered: dict[str, Any] = {}
     unsent = set()
     if not isinstance(tool, str):

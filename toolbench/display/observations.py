@@ -103,11 +103,11 @@ def result_html(
 
     Args:
         observation: The result.
-        action: The call, shown above the result in the card for people.
+        action: The call, shown above the result in the user's card.
         limit: The number of characters to show in each card. A notice counts the rest.
-        is_stated: Whether the page already shows beside the cards whether the call failed.
-        key: The key of the result in `live_results`, from which a page gets the rows that it does
-            not have.
+        is_stated: Whether the page already says elsewhere that the call failed. If so, the cards do
+            not repeat it.
+        key: The key of the result in `live_results`, with which the page can ask for more rows.
     """
     blocks = read_by_model(observation)
     head = ""
@@ -160,16 +160,17 @@ def _own_view(observation: Observation) -> RenderableType | None:
 def _error_text(
     observation: Observation, blocks: Sequence[Any], view: RenderableType | None
 ) -> str:
-    """Return a sentence that says that *observation* is an error, if the view of its class may not.
+    """Return a warning for an error whose class hides it from the user or from the model.
 
-    The sentence also says whether the user or the model does not see the text of the error. If the
-    user does not, the sentence contains the text. It is empty if there is no error, if *view* shows
-    everything, and for toolbench's own classes.
+    A class of the user may define `visualize` or `to_llm_content` without the text of the error.
+    The warning says which of them lacks the text, and contains the text if the user would not see
+    it. If *view* only does not say that the result is an error, the warning says so. Otherwise
+    return an empty string.
 
     Args:
-        observation: The result.
-        blocks: What the model reads.
-        view: The view that the class defines, if it defines one.
+        observation: The result. For toolbench's own classes there is never a warning.
+        blocks: The content blocks that the model reads.
+        view: The result of `visualize`; None if the class does not define it.
     """
     kind = type(observation)
     if not observation.is_error or kind.__module__.startswith("toolbench."):
@@ -206,10 +207,10 @@ def _has_words(view: str, text: str) -> bool:
 
 
 def _unread(observation: Observation) -> str:
-    """Return a notice if neither the user nor the model sees the own fields of *observation*.
+    """Return a notice if no one sees the fields that the class of *observation* adds.
 
-    The notice says what to do. It is empty if there are no such fields, and for toolbench's own
-    classes.
+    The notice tells the user how to add content. It is empty if the user or the model sees the
+    fields, if there are none, and for toolbench's own classes.
     """
     kind = type(observation)
     own = [name for name in kind.model_fields if name not in Observation.model_fields]
@@ -225,7 +226,7 @@ def _unread(observation: Observation) -> str:
 
 
 def _call(action: Action) -> Html:
-    """Return the view of the call *action*. If the view only lists the arguments, it is folded."""
+    """Return the view of the call *action*, folded if it is only a list of the arguments."""
     html = Html(safely(to_html, visualized(action)))
     author = next(c for c in type(action).__mro__ if "visualize" in vars(c))
     return fold("The call", html, is_open=not vars(author).get("_lists_arguments"))
@@ -260,15 +261,15 @@ def _reads_the_same(
 ) -> bool:
     """Tell whether the user and the model see the same content.
 
-    They do not in these cases: *view* has different words; the result is a table of a library; it
-    has a warning or additional data for the user; its text is very long; it has terminal colours,
-    which a model reads as escape codes.
+    Their content differs if *view* has other words than *blocks*, or if the result is a DataFrame.
+    It also differs if the result has a warning or additional data for the user. Very long text
+    differs, and so does text with terminal colours, which a model reads as escape codes.
 
     Args:
         observation: The result.
-        value: The content, if it is JSON.
-        blocks: What the model reads.
-        view: The view that the result's class defines, if it defines one.
+        value: The content, if it is JSON; otherwise None.
+        blocks: The content blocks that the model reads.
+        view: The view that the result's class defines; None if it defines none.
     """
     if _asides(observation) or unread_data(observation) is not None:
         return False
@@ -326,9 +327,9 @@ def _view_html(
 
 
 def _without_header(observation: Observation, view: RenderableType) -> RenderableType:
-    """Return *view* of an error without the words that tell a model that it is one.
+    """Return *view* without the header that tells a model that the result is an error.
 
-    A cross shows that to the user.
+    For the user, the cross before the header already shows the error.
     """
     mark = f"{CROSS} {observation.ERROR_MESSAGE_HEADER}"
     if not isinstance(view, Text) or not view.plain.startswith(mark):
@@ -337,9 +338,9 @@ def _without_header(observation: Observation, view: RenderableType) -> Renderabl
 
 
 def _drawn_html(observation: Observation) -> str:
-    """Return the result as a notebook draws it, but harmless.
+    """Return the harmless part of the HTML with which a notebook would draw the result.
 
-    It is empty if the result is data, text or images.
+    Return an empty string if the result is data, text or images, which have other views.
     """
     result = vars(observation).get("result")
     # As most results are
@@ -369,7 +370,7 @@ def _drawn_html(observation: Observation) -> str:
 
 
 def _drawn(item: Any) -> Html:
-    """Return *item* as a notebook draws it. What Rich draws in a terminal becomes our HTML."""
+    """Return the harmless part of the HTML for *item*. Rich objects are drawn by `to_html`."""
     if isinstance(item, _Drawn) and item.html:
         return item.html
     if isinstance(item, JupyterMixin):
@@ -427,7 +428,8 @@ def table_of(observation: Observation, value: Any) -> Frame | None:
 def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
     """Return the result of *observation* as a table with all its rows; None if it is no table.
 
-    A table of a library still contains its secrets. In JSON objects, *redactor* has hidden them.
+    A table of JSON objects has its secrets hidden by *redactor*. A DataFrame still contains them,
+    so the caller must hide them.
     """
     frame = returned_frame(observation)
     if frame is not None:
@@ -437,9 +439,9 @@ def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
 
 
 def json_of(observation: Observation) -> Any:
-    """Return the object or list in the text of *observation*, if this is JSON; otherwise None.
+    """Return the JSON object or list that is the text of *observation*; None for other text.
 
-    If the text is long, return only a list of objects, such as a page of a table.
+    Long text counts only if it contains a list of objects, such as the rows of a table.
     """
     is_text = _is_plain(observation) and not observation.is_error
     if not is_text or _images(observation) or returned_frame(observation) is not None:
@@ -521,7 +523,7 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
 
     Args:
         observation: The result of a run.
-        redactor: Hides the secrets. By default, it hides those that were known when the run ended.
+        redactor: Hides the secrets. By default, the secrets that were known when the run ended.
     """
     if redactor is None:
         redactor = redactor_of(observation)
@@ -544,7 +546,7 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
 
 
 class _Drawn:
-    """An object without secrets that a notebook draws as *bundle*, or that we draw as *html*."""
+    """A result with its secrets hidden. It is shown as *html* or, if this is empty, as *bundle*."""
 
     def __init__(self, bundle: dict[str, Any], html: str = "") -> None:
         self._bundle, self.html = bundle, Html(html)

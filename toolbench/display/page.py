@@ -70,8 +70,8 @@ _DEFAULT = f'<span style="{REMARK}">default</span>'
 def key_values(mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()) -> Html:
     """Return the arguments of a call as a table of names and values, which are JSON trees.
 
-    Arguments in *defaults* were not sent. Their values are the tool's defaults, and are marked
-    "default".
+    *defaults* has the names of the arguments that were not sent. Their values are the tool's
+    defaults, and are marked "default".
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(

@@ -77,9 +77,9 @@ def to_text(renderable: RenderableType, *, width: int | None = None, limit: int 
 def to_html(renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT) -> Html:
     """Return *renderable* as HTML, escaped and readable on light and dark pages.
 
-    A table becomes an HTML table, and a panel becomes a box, even if nested or in a group.
-    Everything else is one `<pre>`. The page wraps text, while a tree or a layout is *width* columns
-    wide and scrolls. The result has at most 1.9 times *limit* characters, plus a few for the frame.
+    Tables become HTML tables and panels become boxes, even inside other renderables. Everything
+    else becomes one `<pre>`. The browser wraps text. Trees and layouts are rendered *width* columns
+    wide, and scroll. The HTML has at most about 1.9 times *limit* characters.
     """
     renderable = _capped(rich_cast(renderable), limit)
     html = _Blocks(width or measures.width, int(limit * _MARKUP)).html(renderable)
@@ -121,7 +121,7 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
 
 
 def _shortened(text: str | Text, limit: int) -> Text:
-    """Return *text*, shortened. The middle of a very long text is removed without being read."""
+    """Return *text*, shortened. The middle of a very long text is removed first, to save time."""
     room = max(2 * limit, 1)
     omitted = max(0, len(text) - 2 * room)
     if not omitted:
@@ -199,10 +199,10 @@ def _chunks(segment: Segment) -> Iterator[Segment]:
 
 
 def _fitting(chunks: list[Segment], room: int) -> tuple[list[str], bool]:
-    """Return *chunks* as HTML of at most *room* characters, and whether something is left out.
+    """Return *chunks* as HTML of at most *room* characters, and whether the text is incomplete.
 
-    Chunks in the middle are left out here. A chunk may also be a notice of characters that were
-    left out earlier.
+    If there is too little room, chunks in the middle are left out. The text is also incomplete if a
+    chunk is a notice of characters that were left out earlier.
     """
     head = list(_until_full(chunks, room // 2))
     rest = chunks[len(head) :]
@@ -274,9 +274,10 @@ class _Blocks:
     def _fitted(
         self, count: int, write: Callable[[int], str], noun: str, around: str = "{}"
     ) -> str:
-        """Return the parts that *write* returns for the numbers below *count*.
+        """Join the HTML of *count* parts. If there is too little room, leave out the middle ones.
 
-        If there is too little room, the middle is left out. *around* is the HTML around the notice.
+        *write* returns the HTML of the part with the given number. A notice counts the parts that
+        are left out, in which *noun* is the word for one part. *around* is the HTML around it.
         """
         head: list[str] = []
         tail: list[str] = []

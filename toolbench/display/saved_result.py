@@ -1,4 +1,4 @@
-"""A result as files, for the user who saves one of its cards, which show only a part."""
+"""A whole result as files, which the user saves from a card that shows only a part of it."""
 
 import csv
 import json
@@ -55,17 +55,18 @@ def saved_files(
     most: int = MOST,
     form: str = "",
 ) -> list[SavedFile]:
-    """Return the whole result as files: a table as CSV, bytes, JSON or text, and each image.
+    """Return the whole result as files: one for its data or text, and one for each image.
 
-    A table keeps its columns, its index and its order.
+    The first file is CSV for a table, with its columns, index and order; otherwise bytes, JSON or
+    text.
 
     Args:
         observation: The result.
         redactor: Hides the secrets of the result.
-        for_model: Whether to save what the model reads, not what the user sees.
-        most: The maximum number of bytes.
-        form: `csv`, `json` or `parquet` for a table or a list of objects; empty to save the result
-            as it is.
+        for_model: Whether to save the content that the model reads, not the view of the user.
+        most: The maximum number of bytes of all files together.
+        form: The format of the file for a table or a list of objects: `csv`, `json` or `parquet`.
+            By default, the format that suits the result.
 
     Raises:
         ToolbenchError: If the result is larger than *most*, or cannot be saved in this form.
@@ -101,7 +102,7 @@ _JSON = "application/json"
 def _data_files(
     observation: Observation, shown: Observation, redactor: Redactor, most: int
 ) -> list[SavedFile]:
-    """Return what a tool returned as files. *shown* is the result without secrets."""
+    """Return the files for a result without its own view. *shown* is the result without secrets."""
     files = _files_of(person_content(shown), redactor, most)
     # Bytes that a tool returned may be an image
     if shown.is_error or any(file.type.startswith("image/") for file in files):
@@ -168,11 +169,10 @@ def _json_of(table: Any) -> str:
 
 
 def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
-    """Return *result*, which a tool returned, as a file if its text is incomplete; else nothing.
+    """Return a file with the object *result* if its text on the page is incomplete; else nothing.
 
-    This applies to bytes, tables and arrays, and to lists and dicts of them, because their text
-    leaves out rows. It also applies to long HTML that a notebook draws, which is saved as text that
-    runs no script.
+    The text of bytes, tables and arrays, and of lists and dicts of them, leaves out rows. Objects
+    with HTML of their own may also be shown only in part. Their HTML is saved without scripts.
     """
     if isinstance(result, bytes | bytearray):
         return [SavedFile("result.bin", "application/octet-stream", redactor.data(bytes(result)))]
@@ -191,9 +191,9 @@ def _returned(result: Any, redactor: Redactor, most: int) -> list[SavedFile]:
 
 
 def _whole(value: Any, most: int) -> Any:
-    """Return all of *value*, which has no JSON form.
+    """Return a value that has no JSON form as JSON data.
 
-    An array becomes lists, a table becomes CSV, and anything else its text.
+    An array becomes lists, a table becomes a string of CSV, and anything else becomes its text.
     """
     if rows := _csv_of(value, most):
         return rows

@@ -56,15 +56,15 @@ class Sort(NamedTuple):
 
 
 class TableQuery:
-    """A table that answers queries for rows by filter and order.
+    """A table of which a page can ask for filtered and sorted rows.
 
-    Any thread may ask. Expensive work is done once.
+    Any thread may call `rows`. The latest filter and order are kept, so scrolling is fast.
     """
 
     def __init__(self, frame: Frame, redactor: Redactor) -> None:
-        """Answer queries about *frame*.
+        """Answer queries about the table *frame*.
 
-        *redactor* hides its secrets, which cannot be searched for.
+        *redactor* hides the secrets of the table, so a filter cannot find them either.
         """
         shown = MaskedTable(frame, redactor.value, width=COLUMNS + 1)
         self._frame, self._redactor, self._lock = frame, redactor, Lock()
@@ -77,7 +77,9 @@ class TableQuery:
         self._latest: tuple[tuple[str, Sort | None], Sequence[int]] | None = None
 
     def rows(self, words: str, sort: Sort | None, begin: int, count: int) -> Rows:
-        """Return *count* of the rows that match *words*, starting at *begin*, in the order *sort*.
+        """Return some of the rows that match the filter *words*, sorted by *sort*.
+
+        The result has *count* rows, starting with the row at the index *begin* of the sorted rows.
 
         Raises:
             FilterError: If *words* name a column that the table does not have.

@@ -104,7 +104,8 @@ class TableHead:
         dtypes: The type of each column; empty if the table had none.
         label: The name of the row labels; empty if they have no name.
 
-    Numbers are unchanged. Everything else is plain text, neither escaped nor spelled out.
+    Cells that are numbers stay numbers. All other cells are strings, which are not safe to show
+    before they are escaped.
     """
 
     columns: tuple[Any, ...]
@@ -130,10 +131,10 @@ class TableHead:
 
 
 class MaskedTable:
-    """A table for display that masks secrets in strings as its rows are read.
+    """A view of a table whose rows have their secrets masked when they are read.
 
-    Many rows are masked at a time, because a search for secrets takes as long for one cell as for a
-    hundred.
+    Many rows are masked at a time, because one search for secrets in many cells is faster than many
+    searches.
     """
 
     def __init__(self, frame: Frame, mask: Mask, *, width: int | None = None) -> None:
@@ -141,9 +142,10 @@ class MaskedTable:
 
         Args:
             frame: The table.
-            mask: Hides the secrets in the strings of some rows. It returns the same object if it
-                finds none.
-            width: The number of cells to read of each row, including its label; None for all.
+            mask: A function that hides the secrets in rows of strings. It returns its argument
+                itself if there is no secret.
+            width: The number of cells that each row has in the view, including its label; None for
+                all cells.
         """
         self._frame, self._mask, self._width = frame, mask, width
         dtypes = _dtypes(frame)
@@ -187,14 +189,14 @@ def shown_of(frame: Frame, mask: Mask) -> Frame | None:
 
 
 def head_of(frame: Frame, mask: Mask = list) -> TableHead:
-    """Return the first rows of *frame*.
+    """Return the first rows of *frame*, which can be shown after the table is deleted.
 
     A cell that is not a number becomes a string, cut off if it is long.
 
     Args:
         frame: The table.
-        mask: Hides the secrets in the strings of some rows before they are cut off; see
-            `MaskedTable`.
+        mask: A function that hides the secrets in rows of strings, before long strings are cut off;
+            see `MaskedTable`.
     """
     table = MaskedTable(frame, mask)
     rows = islice(table.itertuples(), ROWS)
@@ -237,10 +239,10 @@ def table_html(frame: Frame, *, rows: int = ROWS, typed: bool = False, key: str 
 
     Args:
         frame: The table.
-        rows: The number of rows to write as HTML.
-        typed: Whether to show the type of each column in its head, if the table has types.
-        key: The key of the table in `live_results`, from which a page gets more rows; empty if
-            there is none.
+        rows: The number of rows in the HTML.
+        typed: Whether to show the type of each column below its name, if the table has types.
+        key: The key of the table in `live_results`, with which the page can ask for more rows;
+            empty if the table is not there.
     """
     names, body = names_of(frame), _rows(frame, rows)
     columns, sides = columns_of(names, body), _sides(frame, names, body)
@@ -317,8 +319,8 @@ def _rows(frame: Frame, rows: int) -> list[tuple[Any, ...]]:
 def _sides(frame: Frame, names: list[str], body: list[tuple[Any, ...]]) -> list[_Side]:
     """Return the alignment of each column: "right" for numbers, otherwise "left".
 
-    The type of the column decides or, if it has none, the first value that is not missing. The
-    column with row labels is always "left".
+    A column without a type has the alignment of its first value that is not missing. The column
+    with the row labels is always "left".
     """
     width = len(names) - 1
     kinds = [*map(_kind, _dtypes(frame)[:width])] or ["O"] * width
@@ -408,13 +410,13 @@ def listing_html(
 ) -> Html:
     """Return *rows* as a table with whole names, wrapped sentences and right-aligned numbers.
 
-    A column whose cells are all empty is left out. On a narrow page with our front-end module,
-    columns of sentences move below the other cells of their row.
+    A column whose cells are all empty is left out. If the page is narrow and has loaded our
+    JavaScript module, a cell with a sentence is shown below the other cells of its row.
 
     Args:
         columns: The heads of the columns.
         rows: The cells, of any type. Each is shown as text.
-        notes: Sentences below the table.
+        notes: Sentences to show below the table.
     """
     heads: list[str] = []
     cells: list[list[str]] = []

@@ -1,8 +1,8 @@
 """A timeline of what happened: spans in lanes, a table by tool, and a picture without scripts.
 
 A span is a run, a message, a question, a line of a server's log, or a model's answer, with its
-start and its end. Spans are made on demand from the stores of these things, by `spans_of_runs`,
-`spans_of_session` and `spans_of_conversation`.
+start and its end. No list of spans is kept. `spans_of_runs`, `spans_of_session` and
+`spans_of_conversation` make the spans on demand from the history, the messages and the events.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -73,7 +73,7 @@ _NAME, _TEXT = 60, 200
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that happened, from its start to its end.
+    """One bar of a timeline: a run, a message, a question or an answer, with its start and end.
 
     Examples:
         >>> from toolbench import history, run_tool, tool
@@ -131,9 +131,9 @@ class Span:
         return f"{self.lane} {self.kind} {self.name} {self.state} {self.address} {self.method} {self.text}"
 
     def value(self, key: str) -> object:
-        """Return the value of a key of `TIMELINE_KEYS` for a filter.
+        """Return the value that a filter compares for *key*, one of `TIMELINE_KEYS`.
 
-        For `tool`, the value has both the name and the address.
+        For `tool`, return both the name and the address of the tool, so that a filter finds both.
         """
         if key == "tool":
             return self.tool, self.address
@@ -219,11 +219,13 @@ _SPAN_COLUMNS = ("time", "lane", "name", "state", "took", "text")
 class Timeline:
     """The spans of a session, ordered by their start.
 
-    `%mcp timeline` shows the spans of this session: runs, questions, answers of models, and the
-    last 10,000 messages of each server. `history().timeline()` has only runs and their questions,
-    including those of earlier sessions that `history().persist(...)` has loaded. Calls in a sweep
-    are not runs, but calls of a server's tool appear as requests. The progress of your own tools is
-    not kept.
+    `%mcp timeline` shows everything that happened in this session: runs, questions, answers of
+    models, and the last 10,000 messages of each server. `history().timeline()` has only runs and
+    their questions, including those of earlier sessions that `history().persist(...)` has loaded.
+
+    The calls that a sweep makes are not runs, so they have no span in the lane `runs`. If a server
+    runs the tool, each call still appears as a request to the server. Progress messages appear only
+    for tools of servers.
 
     Attributes:
         spans: The spans, in the order in which they began.
@@ -253,9 +255,9 @@ class Timeline:
         """Make a timeline of *spans*.
 
         Args:
-            spans: The spans. By default, those of *source*.
-            filter: The filter that selected the spans.
-            source: A function that returns all spans so far; `latest` calls it again.
+            spans: The spans. By default, those that *source* returns.
+            filter: The filter with which *spans* were selected, to be shown with the timeline.
+            source: A function that returns all spans so far. `latest` calls it to get newer spans.
         """
         if spans is None and source is not None:
             spans = source()
@@ -293,7 +295,7 @@ class Timeline:
         return Timeline([*earlier[-count:], span])
 
     def latest(self) -> "Timeline":
-        """Return the timeline with the latest spans; the same timeline if it has no source."""
+        """Return a timeline with the spans so far; this same timeline if it has no source."""
         if self._source is None:
             return self
         return Timeline(source=self._source).of(self.filter)
@@ -301,8 +303,8 @@ class Timeline:
     def by_tool(self) -> list[ToolTimes]:
         """Return the durations of each tool and model, sorted by total duration, longest first.
 
-        A call of a server's tool is both a run and a request. Only the run counts, or the request
-        if there was no run, as in a sweep. Spans that have not ended do not count.
+        A call of a server's tool is both a run and a request, but counts once. A call without a
+        run, such as a call of a sweep, counts as a request. Spans that have not ended do not count.
         """
         found: dict[tuple[str, str], ToolTimes] = {}
         # When the last run of each tool ended
@@ -345,10 +347,10 @@ class Timeline:
         return data_frame_class()(rows, columns=[*columns, "ms"])
 
     def to_svg(self, width: int = 960) -> str:
-        """Return a picture of the timeline for a page or a file, readable on light and dark pages.
+        """Return a picture of the timeline as SVG, readable on light and dark pages.
 
-        It has at most 2,000 spans: first those that failed or waited for the user, then the
-        longest.
+        If there are more than 2,000 spans, those that failed or waited for the user are drawn
+        first, then the longest, until 2,000 are drawn.
 
         Args:
             width: The width in pixels.
@@ -558,9 +560,9 @@ class _Picture:
             self._shapes["waiting"].append(_shape("waiting", *ends, top, ""))
 
     def _draw_name(self, span: Span, top: int, left: float, right: float, limit: float) -> None:
-        """Draw the name of *span* in its shape or, if that is too narrow, beside it.
+        """Draw the name of *span* inside its shape or, if the shape is too narrow, right of it.
 
-        The name does not extend beyond *limit*.
+        *left* and *right* are the edges of the shape. The name ends before the position *limit*.
         """
         begin, end = left + 4, right - 4
         # A name is not readable on the dashes
@@ -607,9 +609,10 @@ class _Picture:
 
 
 def _to_draw(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans to draw, in order: those that failed or waited, then the longest.
+    """Return the spans to draw, ordered by their start.
 
-    The spans without duration that are drawn are spread over the whole time.
+    If there are too many, spans that failed or waited for the user come first, then the longest.
+    Among spans without duration, choose some that are spread evenly over the whole time.
     """
     if len(spans) <= _DRAWN:
         return list(spans)
