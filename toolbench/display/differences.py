@@ -39,7 +39,7 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Difference
 
     The items of two lists are matched by content, not by index, so an item inserted at the front is
     one difference. Objects in a list are matched by the value of their first key, such as an id or
-    a name, if no two objects of the list have the same one.
+    a name. If two objects have the same value, whole objects are compared instead.
 
     Args:
         before: The old value, at *path*.

@@ -175,8 +175,8 @@ class Filter:
         """Tell whether all terms hold for *row*.
 
         *row* is a string, or an object with an attribute `searched`, which is its text, and a
-        method `value(key)`. If `value(key)` is a tuple, a condition on this key must hold for one
-        item of the tuple, but a condition with `!=` for all items.
+        method `value(key)`. If `value(key)` is a tuple, one of its items must fulfil a condition on
+        this key. For a condition with `!=`, all items must.
         """
         return all(_holds(term, row) for term in self.terms)
 
