@@ -28,7 +28,7 @@ AnyTool = ToolDefinition[Any, Any]
 
 
 def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
-    """Return the panel of one tool, or a searchable bench of several tools.
+    """Return the panel of a tool or, for several tools, a searchable list with a panel for each.
 
     Args:
         *tools: Tools, specs of tools, names of tools, or collections of these, such
@@ -73,9 +73,9 @@ def _tools(value: Any) -> list[AnyTool]:
 
 
 def _items(tools: Sequence[AnyTool]) -> list[Item]:
-    """Return *tools* as items of a list. If the tools have several sources, each source is a group.
+    """Return *tools* as items of a list, grouped by source if they have several sources.
 
-    If tools of one source have the same name, `names_apart` gives them different labels.
+    Tools of one source that have the same name get different labels from `names_apart`.
     """
     by_source: dict[str, list[int]] = {}
     for number, tool in enumerate(tools):

@@ -70,9 +70,9 @@ class CellViews:
 
 
 def _print_class(print_as_before: Any, kind: type, printer: Any, cycle: Any) -> None:
-    """Print *kind* as before.
+    """Print the class *kind* as IPython does without toolbench.
 
-    If it is a tool class printed on its own, add how to make its tool.
+    If the class is a tool class, and the whole output, add how to make its tool.
     """
     print_as_before(kind, printer, cycle)
     if len(printer.stack) == 1 and issubclass(kind, ToolDefinition):
@@ -97,7 +97,7 @@ def _conversation(conversation: Any) -> Any:
 
 
 def _report(report: Any) -> Any:
-    """Return the panel of an evaluation's report, in which a click on a failure opens it."""
+    """Return the panel of an evaluation's report, in which a click on a row opens its answer."""
     from toolbench.widgets.report_panel import ReportPanel  # noqa: PLC0415 - as above
 
     return ReportPanel(report)

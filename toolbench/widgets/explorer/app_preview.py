@@ -29,10 +29,11 @@ _MOST_NAMES = 3
 
 
 class AppView:
-    """A button that shows a tool's app with the arguments and the last result of the tool's panel.
+    """A button that shows the app of a tool: an HTML page that the tool's server provides.
 
-    Questions and calls of the app are shown below the app. Without our JavaScript module the app is
-    only a preview and cannot send requests.
+    The app gets the arguments and the last result from the tool's panel. Its questions and calls
+    are shown below it. If the page has not loaded our JavaScript module, the app cannot send
+    requests.
     """
 
     def __init__(self, session: MCPServerSession, panel: "ToolPanel") -> None:
@@ -91,7 +92,7 @@ class AppView:
         self._button.description = "Preview its app again"
 
     def _go_online(self) -> None:
-        """Show the same app again, with access to the addresses that the button names."""
+        """Show the same app again, and let it access the addresses that the button names."""
         if self._app is not None:
             show_if(self._allow, is_shown=False)
             self._draw(self._app, is_online=True)
@@ -148,7 +149,7 @@ class AppView:
 
 
 def _allow_label(addresses: Sequence[str]) -> str:
-    """Return the label of the button that allows *addresses*, which names only the first ones."""
+    """Return the label of the button that allows access to *addresses*, with the first few."""
     names = ", ".join(addresses[:_MOST_NAMES])
     left = len(addresses) - _MOST_NAMES
     if left > 0:

@@ -73,7 +73,11 @@ class ServerPage:
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
-        """Show the changes *names* in the visible panes, and mark other tabs that have changed."""
+        """Update the visible panes after a change of the server, and mark other affected tabs.
+
+        *names* has the kinds of the change, such as "tools".
+        See `toolbench.mcp.monitoring.changes`.
+        """
         marked = names & _MARKED
         # Read only after this notification: one about something else may arrive first
         if "tools" in names:
@@ -84,7 +88,7 @@ class ServerPage:
         self.lists.hear(names, marked)
 
     def _offer_skills(self) -> None:
-        """Add the tab Skills if the server has skills, as few servers do."""
+        """Add the tab Skills if the server has skills. Most servers have none."""
         if has_skills(self.session):
             self.lists.add(SkillsPane, SkillsPane)
 
@@ -131,8 +135,7 @@ open_explorers: "WeakSet[Explorer]" = WeakSet()
 class Explorer(LiveView):
     """A widget that lists the servers of a client, and shows the tools and messages of one server.
 
-    A server may report a change on any thread. Closing the explorer does not disconnect the
-    servers.
+    Servers may report changes on any thread. Closing the explorer does not disconnect the servers.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -154,9 +157,10 @@ class Explorer(LiveView):
         """Show the servers of *client*.
 
         Args:
-            client: A client, or servers by name. Servers added later are shown after `look`.
-            server: The name of the server to show. It is shown again if it is forgotten and then
-                reconnected. By default, the first server of *client*.
+            client: A client, or servers by name. Servers that are added later appear after a call
+                of `look`.
+            server: The name of the server to show, by default the first one. If the client forgets
+                this server, no other server is shown in its place.
         """
         self._lock = RLock()
         self._client = client
@@ -192,10 +196,7 @@ class Explorer(LiveView):
 
     @property
     def servers(self) -> Mapping[str, MCPServerSession]:
-        """The servers by name.
-
-        If the explorer shows a client, disconnected servers are included.
-        """
+        """The servers by name. Those of a client include its disconnected servers."""
         client = self._client
         if isinstance(client, MCPClient):
             return client.known
@@ -205,7 +206,7 @@ class Explorer(LiveView):
     def server(self) -> str | None:
         """The name of the shown server; None if there is no server.
 
-        A server that the user chose stays the shown server even after it was forgotten.
+        If the client has forgotten the server that the user chose, this is still its name.
         """
         return self._name
 
@@ -289,9 +290,9 @@ class Explorer(LiveView):
             self._show_details()
 
     def _open_details_if_lost(self) -> None:
-        """Open the details of the shown server if it is not connected.
+        """If the shown server is not connected, show its tabs, such as Server and Log.
 
-        They say why it is not connected, and have the button to connect it.
+        The tabs say why the server is not connected, and have a button to connect it.
         """
         page = self.page
         if page is not None and page.session.status not in ("connected", "connecting"):
@@ -317,7 +318,7 @@ class Explorer(LiveView):
                 self._show_details()
 
     def _add_run(self, record: RunRecord) -> None:
-        """Keep *record*, the last run of its tool, for the saved notebook."""
+        """Add *record* to the saved notebook, in place of the previous run of the same tool."""
         # The newest is the last
         self._last_runs.pop(record.address, None)
         self._last_runs[record.address] = record

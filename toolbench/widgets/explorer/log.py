@@ -79,7 +79,7 @@ class LogPane(Pane):
 
 
 def _newest(items: Any, count: int) -> list[Any]:
-    """Return the last *count* of *items*. *items* keeps only the newest, so there may be fewer."""
+    """Return the last *count* of *items*, or all of them if there are fewer."""
     kept = list(items)
     return kept[max(0, len(kept) - count) :]
 

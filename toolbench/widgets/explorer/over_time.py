@@ -64,10 +64,7 @@ class RecordingPane(Pane):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show whether the server is being recorded.
-
-        If not, show the outcome of the last click too.
-        """
+        """Show that the server is being recorded or, if it is not, how the last click ended."""
         session = self.session
         is_replay = session.entry.transport == "replay"
         self._is_on = is_on = session.recording is not None and not is_replay
@@ -102,7 +99,10 @@ _PROPOSED = 50
 
 
 class ChangesPane(Pane):
-    """A comparison of the server with its approved state, a snapshot, a recording or a server."""
+    """A comparison of the server with its approved state, a file, or another server.
+
+    The file is a snapshot or a recording.
+    """
 
     title = "Changes"
     hears: ClassVar[frozenset[str]] = frozenset({"tools", "status"})
@@ -154,7 +154,7 @@ class ChangesPane(Pane):
     # --- approving ----------------------------------------------------------------
 
     def _look_at_trust(self, sentence: str = "") -> None:
-        """If the server has changed since the user approved it, show *sentence* and the changes."""
+        """If the server has changed since the user approved it, show the changes and *sentence*."""
         trust = self.session.trust
         if trust is not None and trust.offer is not self._shown:
             self._shown = None
@@ -191,7 +191,7 @@ class ChangesPane(Pane):
         self._say_unapproved(page, button)
 
     def _say_unapproved(self, *widgets: Any) -> None:
-        """Replace what was shown about an earlier offer with *widgets*."""
+        """Replace the notice about changes that are not approved with *widgets*."""
         old = self._unapproved.children
         self._unapproved.children = widgets
         self._parts.drop(old)

@@ -81,9 +81,10 @@ class PromptsPane(RemoteListPane):
             self._links.offer(self.session, result, redactor_of(result))
 
     def _result_html(self, result: MCPPromptObservation) -> Html:
-        """Return the messages.
+        """Return the messages as HTML.
 
-        If they have a description other than the prompt's, it comes first.
+        The result may have a description of its own. If it differs from the prompt's, it is shown
+        above the messages.
         """
         html = "".join(notice(text, "warning") for text in result.warnings)
         prompt = self._offers.get(self._list.picked or "")
@@ -97,7 +98,7 @@ class PromptsPane(RemoteListPane):
         return Html(redactor_of(result).html(html))
 
     def close(self) -> None:
-        """Close the tab. Ignore the result of a link that is still being read."""
+        """Close the tab. If a linked resource is still being read, ignore it."""
         self._links.leave()
         super().close()
 

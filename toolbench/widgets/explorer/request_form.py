@@ -34,18 +34,18 @@ _RANK = 79
 
 
 class RequestForm:
-    """A SchemaForm with text fields. The first few fields offer the server's proposals."""
+    """A form with text fields, of which the first few offer completions from the server."""
 
     def __init__(
         self, schema: Mapping[str, Any], propose: Propose | None, typed: Mapping[str, str]
     ) -> None:
-        """Make the form for *schema*, the schema of an object whose values are strings.
+        """Make a form for *schema*, with the values *typed*.
 
         Args:
-            schema: The schema of the arguments.
-            propose: Asks the server for proposals. If it is None, the fields have no proposals.
-            typed: The values of an earlier form. Values for arguments that *schema* does not have
-                are left out.
+            schema: The schema of the arguments: an object whose values are strings.
+            propose: A function that asks the server for proposals; None for a form without them.
+            typed: The values that the user typed into an earlier form. Arguments that are not in
+                *schema* are left out.
         """
         self._propose = propose
         self._boxes: dict[str, Proposed] = {}

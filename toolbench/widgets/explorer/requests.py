@@ -54,7 +54,7 @@ class Failure:
 class ServerRequest(Generic[T]):
     """Sends requests to a server in threads, so that the page does not wait.
 
-    If several requests are started, only the result of the last one is shown.
+    A new request replaces the previous one, whose result is then ignored.
     """
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
@@ -106,7 +106,7 @@ class AskingRequest(ServerRequest[T]):
         self._over = CancelToken()
 
     def start(self, ask: Callable[[], T], show: Callable[[T | Failure], None]) -> None:
-        """Call *ask* as `ServerRequest` does, and cancel an earlier request's open question."""
+        """Cancel the question of an earlier request, and call *ask* as `ServerRequest` does."""
         self._over.cancel()
         self._over = over = CancelToken()
 

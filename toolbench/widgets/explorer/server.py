@@ -128,9 +128,10 @@ def _about_html(session: MCPServerSession) -> Html:
 
 
 def _more_html(session: MCPServerSession) -> str:
-    """Return the link for authorization, the error and, if connected, the server's instructions.
+    """Return HTML about the server: a link for authorization, an error, and its instructions.
 
-    If the connection broke, return the last lines on stderr too.
+    Each part is there only if it applies. The error of a broken connection includes the last lines
+    that the server wrote to stderr.
     """
     html = ""
     if page := session.connection.inbox.authorization_url:
@@ -161,7 +162,7 @@ def _more_html(session: MCPServerSession) -> str:
 
 
 class ServerView(TabSet):
-    """The tabs Server, Log, Traffic, Timeline, Recording and Changes.
+    """The tabs about a server: Server, Log, Traffic, Timeline, Recording and Changes.
 
     The visible tab is updated whenever the server changes.
     """
@@ -171,7 +172,7 @@ class ServerView(TabSet):
 
         Args:
             session: The server.
-            lock: A lock that is held while something is shown.
+            lock: The lock of the view that contains the tabs, which is held during their updates.
             use_tool: A function that opens the panel of a tool, with arguments in its form.
         """
         kinds: dict[type[Pane], MakePane] = {

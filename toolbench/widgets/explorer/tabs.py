@@ -42,8 +42,8 @@ class Pane(ABC):
     def __init__(self, session: MCPServerSession, lock: Lock) -> None:
         """Show *session* without waiting for the server.
 
-        Any thread may call the pane's callbacks. Each callback holds *lock*, the lock of the
-        explorer.
+        *lock* is the lock of the explorer. The pane's callbacks hold it, because any thread may
+        call them.
         """
         self.session = session
         self._lock = lock
@@ -107,7 +107,7 @@ class ListPane(Pane):
 
 
 class RemoteListPane(ListPane):
-    """The base class of panes that get their list and the items of the list from the server."""
+    """The base class of panes that request a list, and then its items, from the server."""
 
     verb: ClassVar[str] = "Read"
     """The label of the button that reads the picked item."""
@@ -164,7 +164,7 @@ class RemoteListPane(ListPane):
         return contents_html(result)
 
     def refresh(self) -> None:
-        """Show the latest list, or why there is none."""
+        """Show the latest list. If the server sent no list, show why."""
         plural = self.title.lower()
         if self.session.status in ("connected", "incomplete", "lost"):
             self._listing.start(lambda: list(self._ask()), self._show_list)
@@ -175,7 +175,7 @@ class RemoteListPane(ListPane):
             self._say_trouble(notice("Not connected.", "neutral"), notice(text, "neutral"))
 
     def _say_trouble(self, note: Html, instead: Html) -> None:
-        """Show *note* above the list, and *instead* as the detail while no item is picked."""
+        """Show *note* above the list and, while no item is picked, *instead* beside the list."""
         self._has_trouble = True
         put(self._note, note)
         put(self._empty, instead)
@@ -216,9 +216,9 @@ class RemoteListPane(ListPane):
         self.detail.children = [self._about, *fields, *below]
 
     def _drop_form(self) -> None:
-        """Close the form, if there is one, but keep what was typed.
+        """Close the form, if there is one, but keep the typed values.
 
-        Ignore what is still being read.
+        If an item is still being read, ignore its contents.
         """
         self._reading.forget()
         if self._form is not None:
@@ -261,9 +261,10 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 
 
 class TabSet:
-    """Tabs with panes.
+    """A widget with tabs, each of which has a pane.
 
-    A change updates the visible pane at once, and another pane when its tab is opened.
+    When the server changes, the visible pane is updated at once. Another pane is updated when the
+    user opens its tab.
     """
 
     def __init__(
@@ -280,8 +281,9 @@ class TabSet:
 
         Args:
             session: The server.
-            lock: A lock that is held while something is shown.
-            kinds: The classes of panes, each with a function that makes a pane of the class.
+            lock: The lock of the view that contains the tabs, which is held during their updates.
+            kinds: The classes of the panes, in the order of the tabs. The value of a class is the
+                function that makes its pane.
             when_turned: A function that is called when the user opens another tab.
         """
         self.session = session
@@ -299,9 +301,12 @@ class TabSet:
         self.widget.observe(lambda _: self._turned(), "selected_index")
 
     def hear(self, names: frozenset[str], changed: frozenset[str] = frozenset()) -> None:
-        """Update the panes that are affected by the changes *names*.
+        """Update the panes that are affected by a change of the server.
 
-        Mark each tab whose title is in *changed*, except the open tab.
+        Args:
+            names: The kinds of the change, which panes list in `hears`.
+            changed: The titles, in lower case, of the tabs to mark as changed. The open tab is
+                never marked.
         """
         with self._lock:
             if self._closed:

@@ -53,10 +53,10 @@ class ToolsPane(ListPane):
         lock: Lock,
         when_run: Callable[[RunRecord], object] = lambda record: None,
     ) -> None:
-        """List the tools. *when_run* is called with the record of each run that has ended.
+        """List the tools of *session*. After each run, *when_run* is called with its record.
 
-        The first tool that declares itself read-only is opened, unless the list is folded. No other
-        tool is opened automatically.
+        The first tool that declares itself read-only is opened, unless the groups of the list are
+        folded. No other tool is opened without a click.
         """
         super().__init__(session, lock)
         parts = self._parts
@@ -128,7 +128,7 @@ class ToolsPane(ListPane):
 
     @staticmethod
     def count(session: MCPServerSession) -> str:
-        """Return the number of tools in brackets; empty until a list of tools has arrived."""
+        """Return the number of tools in brackets; empty until the server has sent its list."""
         if not session.tools.is_loaded:
             return ""
         return f" ({len(session.tools):,})"
@@ -144,9 +144,10 @@ class ToolsPane(ListPane):
 def _grouped(
     tools: Mapping[str, MCPToolDefinition],
 ) -> tuple[list[Item], Mapping[str, GroupSummary]]:
-    """Return *tools* as items, grouped by how their names begin, and a summary of each group.
+    """Return *tools* as items of a list, and a summary of each group by its heading.
 
-    Few tools, and tools whose names have nothing in common, are not grouped.
+    Tools whose names have the same beginning are a group. If there are only a few tools, or their
+    names have nothing in common, there are no groups.
     """
     several, alone = list[ToolGroup](), list[MCPToolDefinition]()
     for group in groups_of(tools.values()):
@@ -173,9 +174,10 @@ def _grouped(
 
 
 class ServerToolPanel(ToolPanel):
-    """The panel of a server's tool. Below the result are the messages of its calls, and its app.
+    """The panel of a server's tool, with two more buttons below the result.
 
-    The messages are shown on demand, and the app only if the tool has one.
+    One shows the messages of the tool's calls. The other, which only tools with an app have, shows
+    the app.
     """
 
     def __init__(
@@ -188,7 +190,7 @@ class ServerToolPanel(ToolPanel):
     ) -> None:
         """Open *tool* of *session*.
 
-        *use_tool* opens a tool whose call in the traffic the user repeats or edits. For
+        When the user repeats or edits a call among the messages, *use_tool* opens its tool. For
         *when_state* and *when_over* see `ToolPanel`.
         """
 
@@ -240,7 +242,7 @@ class ToolTraffic:
     def __init__(
         self, parts: Parts, session: MCPServerSession, tool: str, use_tool: UseTool
     ) -> None:
-        """Make the button. The messages are hidden. *tool* is the tool's name on the server."""
+        """Make the button, with the messages hidden. *tool* is the tool's name on the server."""
         self._session, self._tool, self._use_tool = session, tool, use_tool
         self._pane: TrafficPane | None = None
         self._updates: PendingUpdates | None = None

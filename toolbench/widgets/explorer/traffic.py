@@ -53,8 +53,12 @@ class TrafficPane(Pane):
     ) -> None:
         """Show the messages that were sent and received so far.
 
-        *use_tool* opens a tool whose call the user repeats or edits. If *tool*, a name on the
-        server, is given, only the calls of this tool are shown, with their progress.
+        Args:
+            session: The server.
+            lock: The lock of the view that contains the pane.
+            use_tool: A function that opens a tool when the user repeats or edits one of its calls.
+            tool: The name of a tool on the server, to show only its calls and their progress; empty
+                to show all messages.
         """
         super().__init__(session, lock)
         parts = self._parts
@@ -107,7 +111,7 @@ class TrafficPane(Pane):
             self._opened.refresh()
 
     def _is_of_tool(self, exchange: Exchange) -> bool:
-        """Tell whether *exchange* belongs to the pane's tool. If it has none, return True."""
+        """Tell whether *exchange* is to be shown: it belongs to the tool, or all are shown."""
         message = exchange.message
         if not self._tool:
             return True
@@ -196,9 +200,9 @@ class OpenMessage(Pane):
 
         Args:
             session: The server to which requests are sent.
-            lock: A lock that is held while something is shown.
-            use_tool: A function that opens a tool in its panel. The panel asks for consent before
-                a call.
+            lock: The lock of the view that contains this one, which is held during updates.
+            use_tool: A function that opens a tool in its panel. Calls are repeated there, because
+                the panel asks for consent.
             close: The function that the button *Close* calls.
         """
         super().__init__(session, lock)
@@ -260,7 +264,7 @@ class OpenMessage(Pane):
     def _send_again(self) -> None:
         """Send the request again, unless it contains a hidden secret.
 
-        A tool call is run in the panel of its tool.
+        If the request is a call, run it in the panel of its tool.
         """
         if self.exchange is None:
             return
@@ -274,7 +278,7 @@ class OpenMessage(Pane):
             self._send_request(message.method, params_of(message))
 
     def _start_editing(self) -> None:
-        """Show the parameters for editing. The call of a tool is edited in the tool's form."""
+        """Show the parameters as JSON for editing. For a call, open the tool's form instead."""
         if self.exchange is None:
             return
         message = self.exchange.message
