@@ -75,8 +75,7 @@ class ServerPage:
     def hear(self, names: frozenset[str]) -> None:
         """Update the visible panes after a change of the server, and mark other affected tabs.
 
-        *names* has the kinds of the change, such as "tools".
-        See `toolbench.mcp.monitoring.changes`.
+        *names* has the names of the changed parts, such as "tools" or "status".
         """
         marked = names & _MARKED
         # Read only after this notification: one about something else may arrive first

@@ -22,7 +22,7 @@ class PendingUpdates:
     """Collects the changes of one server until the next tick."""
 
     def __init__(self, session: MCPServerSession, show: Callable[[frozenset[str]], None]) -> None:
-        """Make the ticker's thread call *show* with the names of the latest changes."""
+        """Make the ticker's thread call *show* with the names of the parts that have changed."""
         self._show = show
         self._names: set[str] = set()
         self._lock = Lock()

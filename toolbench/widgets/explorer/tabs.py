@@ -33,7 +33,7 @@ class Pane(ABC):
 
     title: ClassVar[str]
     hears: ClassVar[frozenset[str]]
-    """The names of the changes after which the pane is updated.
+    """The names of the server's parts, such as "tools", after whose changes the pane is updated.
 
     See `toolbench.mcp.monitoring.changes`.
     """
@@ -304,7 +304,7 @@ class TabSet:
         """Update the panes that are affected by a change of the server.
 
         Args:
-            names: The kinds of the change, which panes list in `hears`.
+            names: The names of the changed parts, such as "tools"; see `Pane.hears`.
             changed: The titles, in lower case, of the tabs to mark as changed. The open tab is
                 never marked.
         """

@@ -84,11 +84,14 @@ def label_with(value: Any, known: dict[str, Any]) -> str | None:
 
 
 class Choice(Picker):
-    """A Dropdown to choose one of the values, no value, or null if the schema allows null.
+    """A drop-down list with the values that the schema allows.
 
-    `picked` is the number of a value, or `NOTHING`. A required constant is chosen from the start.
-    While an optional field has no value, its default is shown as chosen, and choosing the default
-    sends nothing. A number or string that is not among the values is shown as an additional choice.
+    The list may also offer null and "no value". `picked` is the number of the chosen value, or
+    `NOTHING`. A required field with only one possible value has this value from the start.
+
+    If an optional field has a default, the list shows the default as chosen until the user chooses
+    another value. Choosing the default means that no value is sent. If the program writes a string
+    or number that is not allowed, the list shows it as an additional choice.
     """
 
     kind: ClassVar[type[Widget]] = Dropdown
@@ -125,9 +128,10 @@ class Choice(Picker):
         return deepcopy([*self._known, self._other][self.picked])
 
     def write(self, value: Any) -> bool:
-        """Choose *value*; return False for an object or list that is not a known value.
+        """Choose *value*; return False if it cannot be shown.
 
-        Any other unknown value becomes an additional choice, unless the field is secret.
+        A value that the schema does not allow becomes an additional choice. It cannot be shown if
+        it is an object or a list, or if the field is secret.
         """
         number = _number_of(value, self._known)
         if number == NOTHING:
@@ -161,7 +165,7 @@ class Choice(Picker):
 
     @property
     def shown(self) -> Any:
-        """The picked number, or else the default's; None if the list has no such option."""
+        """The number of the chosen value, or else of the default; None if the list lacks it."""
         return option_of(self._widget.options, self._marked)
 
     @property
@@ -190,7 +194,7 @@ class Choice(Picker):
             self._widget.options = self._options()
 
     def _options(self) -> list[tuple[str, int]]:
-        """Return the options of the list, each as its label and the number it stands for."""
+        """Return the options of the list, each as its label and the number of its value."""
         options: list[tuple[str, int]] = []
         labels = self.labels()
         if self._default != NOTHING:
@@ -228,9 +232,9 @@ def _number_of(value: Any, values: Sequence[Any]) -> int:
 class Segments(Choice):
     """A row of buttons for a few short values, all visible.
 
-    An optional field without a default also has a button for no value. For most tools, null and no
-    value mean the same. So an optional field has a button for null only if the schema lists null,
-    or if null was chosen before.
+    An optional field without a default also has a button for no value. It has a button for null
+    only if the schema lists null among the values, or if null was written. For most tools, null and
+    no value mean the same.
     """
 
     kind = RadioButtons
@@ -243,7 +247,7 @@ class Segments(Choice):
         self._offers_nothing = not slot.required
 
     def pick(self, picked: Any) -> None:
-        """Show *picked* as picked. If it is null, null has a button from then on."""
+        """Choose the value with the number *picked*. If it is null, add a button for null."""
         is_null = self.node.nullable and picked == len(self._listed)
         if is_null and not self._offers_null:
             self._offers_null = True

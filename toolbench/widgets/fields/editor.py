@@ -35,17 +35,19 @@ UNSET: Final = Unset.UNSET
 
 
 class Editor(ABC):
-    """The base class of an editor for the value of one slot, a position in a form.
+    """The base class of editors. An editor holds the value of one field, and makes its widget.
 
-    The editor, not its widget, holds the value. The widget is built when it is first shown.
+    The value is in the editor, not in the widget, which is built when it is first shown. The field
+    is a `Slot`.
 
     Attributes:
-        labelled: Whether the widget shows the name of the field itself.
-        structured: Whether the editor contains slots. In an optional field, it is closed at first.
+        labelled: Whether the widget itself shows the name of the field.
+        structured: Whether the editor consists of other fields, such as the editor of an object. In
+            an optional field, such an editor is hidden until the user asks for a value.
         owns_null: Whether the editor itself can hold `null`.
         is_short: Whether the widget needs only half the width of a form.
         missing: The error message if a required value is missing, such as "choose one".
-        wider: The editor to try next if this editor cannot hold a value exactly.
+        wider: The class of the editor to use for a value that this editor cannot hold exactly.
 
     Examples:
         >>> from ipywidgets import FloatSlider
@@ -112,11 +114,14 @@ class Editor(ABC):
         return self.read()
 
     def typed(self) -> Any:
-        """Return the value with text boxes for typed text, for `Slot.write` of another form."""
+        """Return the value for another form, with the text box itself in place of typed text.
+
+        So `Slot.write` of the other form can keep the text as it was typed.
+        """
         return self.read()
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets in this editor."""
+        """Return the secrets in the value."""
         return ()
 
     # --- the widget ---------------------------------------------------------------
@@ -144,7 +149,7 @@ class Editor(ABC):
 
     @property
     def static(self) -> str:
-        """The value in words, if it is the only possible one and needs no widget; or else ""."""
+        """The value in words if no other value is possible, so that no widget is needed; or ""."""
         return ""
 
     @property
@@ -159,7 +164,7 @@ class Editor(ABC):
 
     @property
     def nothing_chosen(self) -> str:
-        """The label that stands for no value in a list of choices. It says what no value means."""
+        """The label of the choice "no value". It says what happens then, such as "not sent"."""
         default = self.slot.default
         if self.slot.required:
             return "choose one"
@@ -207,11 +212,13 @@ class Editor(ABC):
         self.frame.hear(widget, names, edited)
 
     def button(self, key: str, words: str, react: Callable[[], None], *classes: str) -> Any:
-        """Return this editor's button with the identifier *key*, labelled *words*.
+        """Return this editor's button called *key*, and make it on first use.
 
-        Make it on first use.
-
-        A click on the button does not mark the slot as edited.
+        Args:
+            key: The identifier of the button among the buttons of this editor.
+            words: The label, which replaces the earlier label.
+            react: A function that a click calls. The field does not count as edited then.
+            *classes: The CSS classes of the button.
         """
         if key not in self._buttons:
             self._buttons[key] = self.make(Button, *classes, description=words)
@@ -220,7 +227,7 @@ class Editor(ABC):
         return self._buttons[key]
 
     def close(self) -> None:
-        """Close the widgets of this editor and of the slots it holds."""
+        """Close the widgets of this editor and of the fields inside it."""
         for slot in self.slots():
             slot.close()
         self.frame.pool.drop(self._parts_made)
@@ -230,16 +237,19 @@ class Editor(ABC):
     # --- the slots inside ---------------------------------------------------------
 
     def slots(self) -> Iterable["Slot"]:
-        """Return the slots inside this editor that exist now."""
+        """Return the fields inside this editor that have been made so far."""
         return ()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside under *step*, a key or an index; None if there is no such slot."""
+        """Return the field inside this editor at the key or index *step*; None if there is none."""
         return None
 
 
 def option_of(options: Iterable[tuple[str, Any]], key: Any) -> Any:
-    """Return *key* if it belongs to one of *options*; otherwise None, which chooses no option."""
+    """Return *key* if one of *options*, pairs of label and key, has it; otherwise None.
+
+    A widget takes the result as its value, and None means that no option is chosen.
+    """
     for _, own_key in options:
         if own_key == key:
             return key
@@ -250,9 +260,8 @@ class Picker(Editor):
     """The base class of editors in which the user picks a value from a widget.
 
     Attributes:
-        picked: What is currently picked, in the terms of the widget, such as the number of an
-            option.
-        blank: The `picked` that means no value.
+        picked: The current choice, as the widget represents it, such as the number of an option.
+        blank: The value of `picked` that means no value.
     """
 
     blank: ClassVar[Any] = None
@@ -267,7 +276,7 @@ class Picker(Editor):
         return self.picked
 
     def pick(self, picked: Any) -> None:
-        """Show *picked* as picked."""
+        """Set the choice to *picked*, and show it in the widget."""
         self.picked = picked
         if self._widget is not None:
             self._widget.value = self.shown
@@ -282,13 +291,13 @@ class Picker(Editor):
 
 
 class Entry(NamedTuple):
-    """One line of a form: text above, the widgets, text below.
+    """One line of a form: the widgets of a field, with text above and below them.
 
     Attributes:
         head: The text above.
         cells: The widgets, next to each other.
         note: The text below.
-        is_short: Whether the line fits into one of the two columns of a grid.
+        is_short: Whether the line needs only half the width of the form.
     """
 
     head: Html
@@ -305,11 +314,11 @@ class Lines(NamedTuple):
 
 
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
-    """Return the widgets and texts of a container: *intro* first, then the *entries*.
+    """Lay out a container in a CSS grid: the text *intro* first, then the *entries*.
 
-    The browser puts each widget into the next row that has no text. On a wide page, two short
-    entries are side by side, and each note spans three rows. On a narrow page, one is below the
-    other.
+    Each text has a fixed row, and the browser puts each widget into the next row without a text. On
+    a wide page, two successive short entries are side by side, each with a note of three rows. On a
+    narrow page, the second of them is below the first.
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []
@@ -340,18 +349,18 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 
 
 class Container(Editor):
-    """The base class of editors that contain slots and show them one below the other.
+    """The base class of editors that consist of other fields, one below the other.
 
-    Once built, the container shows the help and the errors of its own slot. One HTML widget has all
-    texts, and CSS (`grid-row`) places each text between the widgets. So labels, help texts and
-    errors need no widgets, and a new error does not change the input beside it.
+    A single HTML widget contains all texts: labels, help texts and errors. CSS (`grid-row`) places
+    each of them between the widgets of the fields. So a new error does not change the input beside
+    it. The help and the errors of the container's own field are among these texts.
     """
 
     labelled: ClassVar[bool] = False
     structured: ClassVar[bool] = True
     classes: ClassVar[tuple[str, ...]] = ()
     starts_empty: ClassVar[bool] = False
-    """Whether the container is only a button without a value, and so needs no presence box."""
+    """Whether the container is only a button while it has no value, and needs no presence box."""
     tag = ""
     """The property that only tells which alternative of a union is chosen; empty if none does."""
 
@@ -359,7 +368,7 @@ class Container(Editor):
 
     @property
     def is_button(self) -> bool:
-        """Whether the container is shown only as a button, which adds the first line."""
+        """Whether the container is shown only as a button, with which the user adds a line."""
         return False
 
     @property
@@ -394,7 +403,7 @@ class Container(Editor):
         return arrange(self.slot.display.remarks(), self.entries())
 
     def stale(self) -> None:
-        """Redraw this container at the end of the edit."""
+        """Redraw this container at the end of the current edit."""
         self.frame.stale(self)
 
     def masked(self) -> Any:
@@ -406,12 +415,12 @@ class Container(Editor):
         return self.gather(lambda slot: slot.read())
 
     def typed(self) -> Any:
-        """Return the value of the slots inside, with text boxes for typed text."""
+        """Return the value of the fields inside for another form; see `Editor.typed`."""
         return self.gather(lambda slot: slot.typed())
 
     @abstractmethod
     def gather(self, part: Callable[["Slot"], Any]) -> Any:
-        """Call *part* for each slot inside and combine the results into one value."""
+        """Call *part* for each field inside, and combine the results into one value."""
 
     def secrets(self) -> Iterable[str]:
         """Yield the secrets of the slots inside."""

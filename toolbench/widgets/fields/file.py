@@ -42,10 +42,11 @@ class ChosenFile:
 
 
 class FilePicker(FileUpload):
-    """A button to choose a file, which arrives in pieces: a large message would end the connection.
+    """A button to choose a file, which the page sends to the kernel in pieces.
 
-    The page (`frontend/src/uploads.ts`) sends the name and the size, then each piece that the
-    kernel asks for. Without our JavaScript module, ipywidgets sends the file in one message.
+    A single large message would end the connection. So the page (`frontend/src/uploads.ts`) first
+    sends the name and the size, and then each piece that the kernel requests. If the page has not
+    loaded our JavaScript module, ipywidgets sends the file in one message.
     """
 
     chosen = AnyTrait(None)
@@ -208,15 +209,15 @@ class File(Line):
         self._look()
 
     def typed(self) -> Any:
-        """Return this box even if a chosen file has not arrived yet."""
+        """Return this box if it has text, or if a chosen file has not arrived yet."""
         if self._missing:
             return self
         return super().typed()
 
     def take(self, other: TextBox) -> None:
-        """Take the file of *other*, with its name.
+        """Take over the file of the box *other*, with its name.
 
-        A file that is still arriving does not get here.
+        A file that is still being sent to *other* is not taken over: the user must choose it again.
         """
         super().take(other)
         if isinstance(other, File):
@@ -238,7 +239,7 @@ class File(Line):
             show_if(self._clear_button, is_shown=is_shown)
 
     def display(self, text: str) -> str:
-        """Return what the box shows for *text*: nothing if *text* is a chosen file, or too long."""
+        """Return what the box shows: *text*, or nothing if it encodes a chosen file or is long."""
         if self._name or len(text) > _MAX_TEXT:
             return ""
         return text

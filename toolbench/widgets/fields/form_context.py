@@ -24,14 +24,19 @@ Settle = Callable[[], Iterable[Callable[[], None]]]
 class Frame:
     """The context that the fields of a form share.
 
-    The main thread or the thread of a subshell calls the callbacks. Every edit holds the lock. Its
-    changes are drawn once, when the outermost edit ends.
+    The main thread or the thread of a subshell calls the callbacks. So every edit holds the lock.
+    An edit may contain other edits. The changes of all are drawn once, when the outermost edit
+    ends.
     """
 
     def __init__(self, schema: Any, registry: "Registry", settle: Settle) -> None:
-        """Make the context for *schema* and *registry*. Every edit ends with a call of *settle*.
+        """Make the context of a form.
 
-        The functions that *settle* returns are called after the lock is released.
+        Args:
+            schema: The schema of the form.
+            registry: The rules that choose the editors.
+            settle: A function that is called at the end of each edit. It returns functions to call
+                after the lock is released.
         """
         self.view = SchemaView(schema)
         self.registry = registry
@@ -50,11 +55,10 @@ class Frame:
 
     @contextmanager
     def edit(self) -> Iterator[bool]:
-        """Hold the lock during an edit.
+        """Hold the lock while the `with` block edits the form.
 
-        After the outermost edit, update the form and call the listeners.
-
-        Yield whether this edit is the outermost one.
+        Edits can be nested. When the outermost one ends, the form is updated and the listeners are
+        called. The `with` statement gets True in the outermost edit, and False in the others.
         """
         tell: Iterable[Callable[[], None]] = ()
         with self.lock:
@@ -78,7 +82,8 @@ class Frame:
     def touched(self, path: Path) -> None:
         """Remember that the value at *path* has changed.
 
-        Also remove the problems in `outside` that are at *path*, above it or below it.
+        Also remove the problems in `outside` that may no longer apply: those of this value, of
+        parts of it, and of values that contain it.
         """
         self.changed = True
         near = len(path)
@@ -92,7 +97,7 @@ class Frame:
             self._stale[container] = None
 
     def draw(self) -> None:
-        """Redraw the containers that were passed to `stale`, then do what `focus` asked for."""
+        """Redraw the containers that were passed to `stale`, then move the cursor for `focus`."""
         while self._stale and not self._closed:
             container = next(iter(self._stale))
             del self._stale[container]
@@ -114,9 +119,10 @@ class Frame:
         self.pool.close()
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* after a click, if *widget* is a button, or after a change of a trait.
+        """Call *react* after a click on *widget*, if it is a button, or after a change by the user.
 
-        *names* is the name of the trait. Changes that the form makes itself are ignored.
+        *names* is the name of the trait whose changes count. Changes by the form itself are
+        ignored.
         """
 
         def on_click(_: Any) -> None:

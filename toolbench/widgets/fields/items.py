@@ -72,7 +72,7 @@ class Items(TextBox):
 
     @property
     def hint(self) -> str:
-        """The requirements of each item, or a note on a line that seems to have several values."""
+        """What each item must be, or a note that a line seems to contain several items."""
         if self.slot.touched:
             for line in self.text.split("\n"):
                 if _has_several(line):
@@ -131,11 +131,12 @@ class Items(TextBox):
 
 
 class Marks(Picker):
-    """An editor in which the user marks some of the known values.
+    """An editor for a list of which each item is one of a few known values.
 
-    Each marked value is sent once, in the order of the list. `picked` has the numbers of the marked
-    values. It is None for no value, and then the default is shown as marked. The page
-    (`frontend/src/chips.ts`) shows each value as a button to press.
+    The user marks values, and the marked values are sent in the order of the schema. The page
+    (`frontend/src/chips.ts`) shows each value as a button to press. `picked` has the numbers of the
+    marked values. If it is None, there is no value, and the values of the default are shown as
+    marked.
     """
 
     wider = Items
@@ -149,7 +150,10 @@ class Marks(Picker):
             self._default = self._numbers(slot.default) or ()
 
     def _numbers(self, items: list[Any]) -> tuple[int, ...] | None:
-        """Return the numbers of *items*; None if an item is unknown, or the order is different."""
+        """Return the numbers of *items* among the known values; None if they cannot be marks.
+
+        They can if each item is known, occurs once, and has its place in the order of the schema.
+        """
         labels = list(self._known)
         numbers = []
         for item in items:
@@ -169,9 +173,10 @@ class Marks(Picker):
         return [values[number] for number in self.picked]
 
     def write(self, value: Any) -> bool:
-        """Mark the items of *value*.
+        """Mark the items of the list *value*.
 
-        Return False if an item is not known, or the items are not in the order of the known values.
+        Return False if an item is not a known value, occurs twice, or is not in the order of the
+        schema.
         """
         if not isinstance(value, list):
             return False
@@ -191,23 +196,23 @@ class Marks(Picker):
         return self._default
 
     def refresh(self) -> None:
-        """Update the marks too.
+        """Update the marks, and the parts that every editor has.
 
-        Without a value, the default's marks are shown, but not for null.
+        If there is no value, the values of the default are shown as marked. For null, none are.
         """
         super().refresh()
         if self._widget is not None:
             self._widget.value = self.shown
 
     def take_pick(self) -> None:
-        """React to the user's marks. Exactly the marks of the default mean no value."""
+        """Take the user's marks. If they are those of the default, the field has no value."""
         super().take_pick()
         if self.picked == self._default:
             self.picked = None
 
     @property
     def hint(self) -> str:
-        """A note that an empty list is sent, or a default that cannot be shown as marks."""
+        """A note that an empty list is sent, or the default if it cannot be shown as marks."""
         if self.picked == ():
             return Items.emptied
         if self._default or self.slot.default in (UNSET, []) or self.slot.required:

@@ -1,9 +1,9 @@
 """The texts around a field: its name, its help, its limits and its errors.
 
 Screen readers must read the help and the errors of an input. Our JavaScript module
-(`frontend/src/described.ts`) makes these texts the description of the input. Without the module, an
-input has only its label, so CSS adds the texts to the label. Screen readers read the invisible part
-of `content`, which is after its slash. The module removes this CSS from its page
+(`frontend/src/described.ts`) makes these texts the description of the input. On a page without the
+module, CSS adds the texts to the label of the input. The texts follow a slash in the CSS property
+`content`, so screen readers read them, but they are not visible. The module removes this CSS
 (`frontend/src/sheets.ts`).
 """
 
@@ -30,7 +30,7 @@ _HELP = 260
 
 
 def screen_reader_css(slot: "Slot", remarks: Iterable[str], errors: Iterable[str]) -> Html:
-    """Return CSS that adds *errors* and *remarks* to what a screen reader reads as the name."""
+    """Return CSS that makes screen readers read *errors* and *remarks* after the field's label."""
     sentences = []
     star = ""
     if slot.starred:
@@ -70,7 +70,7 @@ def line(text: Any) -> str:
 
 
 def label(text: Any) -> str:
-    """Return *text* as the label of a widget that the front end does not typeset as mathematics."""
+    """Return *text* as a label in which the front end does not typeset parts as mathematics."""
     # Looks like a backslash
     text_line = line(text).replace("\\", "\u2216")
     if text_line.count("$") > 1:
@@ -98,9 +98,9 @@ def ghost(value: Any) -> str:
 
 
 def option(value: Any, name: Any = None) -> str:
-    """Return the label of *value* in a list: *name*, or *value* as text or JSON without a name.
+    """Return the label of *value* in a list of choices: *name* or, without a name, the value.
 
-    A string that looks like JSON is written as JSON, so that its label has quotes.
+    A string that looks like JSON, such as `"1"`, is shown with quotes, to differ from the number.
     """
     if isinstance(name, str) and name:
         return line(name)
@@ -133,7 +133,8 @@ def heading(slot: "Slot", static: str = "") -> Html:
 def remarks(slot: "Slot", hints: Iterable[str], errors: Iterable[str]) -> Html:
     """Return the help and the *errors* of *slot*, as visible text and for screen readers.
 
-    The help consists of the *hints*, then those limits of the schema that no error mentions.
+    The help includes the *hints*, and the limits that the schema sets, such as "at least 1". A
+    limit that an error already mentions is left out.
     """
     errors = list(errors)
     facts = [*hints]

@@ -47,10 +47,10 @@ class ObjectEditor(Container):
 
     @property
     def trouble(self) -> str:
-        """An error of the undeclared keys: they are no object, or a field has the same key.
+        """An error in the undeclared keys, which the user types; empty if there is none.
 
-        It is empty if there is no error. Without this check, a value would be sent that the field
-        of that key does not show.
+        They must be an object, and must not contain the key of a field that has a value. Otherwise
+        the typed value would be sent in place of the one that the field shows.
         """
         if self._others is None:
             return ""
@@ -64,9 +64,9 @@ class ObjectEditor(Container):
         return ""
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for each field's slot, and return a dict of the results.
+        """Call *part* for each field, and return a dict of the results.
 
-        The keys are in the order of the last `write`; new keys come last.
+        The keys have the order of the dict that was last written, with new keys at the end.
         """
         there: dict[str, Any] = {}
         for name in self._properties:
@@ -80,7 +80,7 @@ class ObjectEditor(Container):
         return {key: there[key] for key in in_order if there.get(key, UNSET) is not UNSET}
 
     def write(self, value: Any) -> bool:
-        """Write each value to its field, and the undeclared keys to a map.
+        """Write each item of *value* to its field, and undeclared keys to an additional field.
 
         Return False if *value* is not a dict, or if a key is not a string.
         """
@@ -136,7 +136,7 @@ class ObjectEditor(Container):
             yield self._others
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot under the key *step*, which may be undeclared; None if there is none."""
+        """Return the field of the key *step*, declared or undeclared; None if there is none."""
         if step in self._properties:
             return self._slot(step)
         if self._others is None:
@@ -146,9 +146,9 @@ class ObjectEditor(Container):
     # --- what is shown ----------------------------------------------------------------
 
     def entries(self) -> Iterable[Entry]:
-        """Yield the fields.
+        """Yield the lines of the fields.
 
-        If there are many, a search box offers the fields that are not shown.
+        An object with many fields shows only some of them, and a search box to add the others.
         """
         names = self._in_case()
         visible = self._visible(names)
@@ -171,16 +171,17 @@ class ObjectEditor(Container):
             yield Entry(nothing, (), Html(""))
 
     def _repeats_tag(self, name: str) -> bool:
-        """Return whether the field *name* only repeats which alternative of a union is chosen."""
+        """Return whether the property *name* only identifies the union's chosen alternative."""
         if not self._tag or name != self._tag:
             return False
         tag = self._slot(name)
         return bool(tag.editor.static) and not tag.display.errors
 
     def _in_case(self) -> list[str]:
-        """Return the properties to show. Those whose condition is false are left out.
+        """Return the names of the properties that the schema allows for the current values.
 
-        A property that has a value is always included, because its value is sent.
+        A schema may allow a property only under a condition. A property that has a value is always
+        included, because its value is sent.
         """
         if not self._cases:
             return list(self._properties)

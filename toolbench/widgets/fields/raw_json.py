@@ -97,7 +97,7 @@ class Raw(TextBox):
             self.text = ""
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets in the value, as the schema or the names of keys identify them."""
+        """Return the values inside that are secret by the schema or by the names of their keys."""
         return tuple(texts(list(self._mask(self.read())[1].values())))
 
     def masked(self) -> Any:

@@ -20,10 +20,11 @@ _ACTIONS = ("Move up", "Move down", "Remove")
 
 
 class Listing(Container):
-    """The base class of containers whose lines the user adds and removes. Each line shows one slot.
+    """The base class of containers in which the user adds and removes lines, each with one field.
 
-    At first only some of the lines are shown, and without a value there is only a button. After a
-    user has added a line and removed it, the empty list is sent. Another button takes it back.
+    Without a value, there is only the button that adds a line. A long value shows only its first
+    lines until a click. If the user removes the last line, the empty list is sent. Another button,
+    "Do not send it", makes the field unset again.
     """
 
     missing = "add at least one"
@@ -89,9 +90,9 @@ class Listing(Container):
         yield Entry(Html(""), self._ends(), Html(""))
 
     def _ends(self) -> tuple[Any, ...]:
-        """Return the button that adds a line.
+        """Return the buttons below the lines: one adds a line.
 
-        If an empty value is sent, add one that takes it back.
+        If the field is null or an empty value is sent, a second button makes it unset again.
         """
         slot, ends = self.slot, (self._adder(),)
         if slot.required or not (slot.is_null or self._is_emptied):
@@ -246,7 +247,7 @@ def _item(items: Sequence[Slot], step: Any) -> Slot | None:
 
 
 class Positions(Container):
-    """The editor of a tuple, with a field for each position. It cannot hold a longer list."""
+    """The editor of a tuple, with a field for each position. It cannot hold more items."""
 
     classes = ("tb-pairs",)
 
@@ -264,9 +265,9 @@ class Positions(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if a position without a value is followed by one with a value; empty otherwise.
+        """An error if a position has a value but an earlier position does not; otherwise empty.
 
-        Without this check, the later values would move to other positions.
+        Without this check, the value would be sent at the earlier position.
         """
         gap: Slot | None = None
         for item in self._items:
@@ -352,7 +353,7 @@ class Map(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return a slot for an additional key: the next key in the schema, or an empty one."""
+        """Return a field for an additional key: the next one in the schema, or an empty key."""
         keys = {row.key for row in self.rows}
         return self._row(next((name for name in self._names if name not in keys), ""))
 
@@ -408,10 +409,11 @@ def _remove(key: str) -> str:
 
 
 def _wants_another_editor(row: Slot, other: Slot) -> bool:
-    """Return whether *row* needs another editor for its new key, which *other* has.
+    """Return whether a line needs another editor after a change of its key.
 
-    It does if only the new key is the name of a secret. If only the old key is such a name, it does
-    only while the value is empty: a user who types `tokenizer` first types `token`.
+    *row* is the line with the old key, and *other* the line with the new key. A key that is the
+    name of a secret needs a password box. If the new key is no longer such a name, the box is
+    replaced only while it is empty. For example, a user who types `tokenizer` first types `token`.
     """
     return row.secret != other.secret and (other.secret or not row.read())
 

@@ -37,7 +37,7 @@ _TYPED = ("string", "integer", "number")
 
 
 class WidgetEditor(Editor):
-    """An editor around a given widget. It has no value until the widget is set or changed."""
+    """An editor made from a user's widget. It has no value until one is written or chosen."""
 
     def __init__(self, slot: Any, widget: Widget) -> None:
         """Edit *slot* with *widget*.
@@ -92,9 +92,9 @@ Factory = Callable[[Slot], Editor | Widget]
 
 
 class Rule(NamedTuple):
-    """A rule: if *test* is true, *factory* makes the editor.
+    """A rule: if *test* returns True for a field, *factory* makes its editor.
 
-    Rules of a higher *rank* are tried first.
+    Rules with a higher *rank* are tried first.
     """
 
     rank: float
@@ -124,24 +124,25 @@ class Registry:
         """Make a registry.
 
         Args:
-            rules: The rules that choose editors.
-            by_name: The editors that a schema chooses by name, with `{"widget": name}`.
+            rules: The rules that choose the editor of a field.
+            by_name: The functions that make the editors which a schema chooses by name, with
+                `{"widget": name}`.
         """
         self._rules = sorted(rules, key=lambda rule: -rule.rank)
         self._by_name = dict(by_name or {})
 
     def add(self, rank: float, predicate: Predicate, factory: Factory) -> None:
-        """Add a rule: if *predicate* is true for a field, *factory* makes the editor of the field.
+        """Add a rule: if `predicate(view, schema, path)` is true, *factory* makes the editor.
 
         The built-in rules have ranks from 0 to 90. Among rules of equal rank, the newest wins.
 
         Args:
             rank: The rank of the rule. Rules are tried from the highest rank down.
-            predicate: A function of the view of the whole schema, the simplified schema of the
-                field, and the path of the field. In the simplified schema, references are followed
-                and `null` is removed.
-            factory: A function that takes the slot, the field's position in the form. It returns an
-                `Editor` or any ipywidget with a `value`, which then belongs to the field.
+            predicate: A function that tells whether the rule applies to a field. `view` is the
+                whole schema, `schema` the part for the field, and `path` the field's path. In
+                `schema`, references are resolved and `null` is removed.
+            factory: A function that takes the field, a `Slot`. It returns an `Editor`, or any
+                ipywidget with a `value`.
         """
 
         def test(node: Node, path: Path) -> bool:
@@ -155,11 +156,11 @@ class Registry:
         self._rules = [rule for rule in self._rules if rule.factory is not factory]
 
     def copy(self) -> "Registry":
-        """Return a registry with the same rules, which can be changed for one form only."""
+        """Return a new registry with the same rules. Rules added to it affect only its forms."""
         return Registry(tuple(self._rules), self._by_name)
 
     def editor(self, slot: Slot) -> Editor:
-        """Return the editor for *slot*, or a JSON editor if a rule or the editor fails."""
+        """Make the editor for *slot*. If a rule or the editor raises an error, edit JSON text."""
         try:
             editor = self._factory(slot)(slot)
             if not isinstance(editor, Editor):
@@ -187,7 +188,7 @@ def _typed(kind: str) -> Test:
 
 
 def _is_root(node: Node, path: Path) -> bool:
-    """Return whether *path* is the root and *node* is an object or untyped, but not a union."""
+    """Return whether *node* is the whole form's schema, allows objects, and is not a union."""
     return path == () and node.type in ("object", None) and not node.branches
 
 

@@ -1,4 +1,4 @@
-"""A slot: one position of a form, with its editor and its value, which may be unset or null."""
+"""A slot: one field of a form, with its editor and its value, which may be unset or null."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
@@ -41,26 +41,26 @@ class State(Enum):
 
 
 class Slot:
-    """One position of a form: a property, an item of a list, or the chosen branch of a union.
+    """One field of a form: a property, an item of a list, or the chosen alternative of a union.
 
-    An editor holds the value. It comes from the registry, but is replaced by a more general one, or
-    by JSON text, if it cannot hold a value.
+    The editor of the field holds its value. The registry chooses the editor. If it cannot hold a
+    value exactly, a more general editor replaces it, and finally a box for JSON text.
 
     Attributes:
-        node: The schema at the position.
-        notice: A problem of the schema in words; empty if there is none.
-        key: The name, index or map key of the position; None for the root and for a branch of a
-            union.
-        parent: The container around the position; None for the root.
-        label: The name of the position for the user.
-        required: Whether the position must hold a value.
-        settled: Whether the position is never unset because the user added it, such as an item, a
-            key of a map, or a branch of a union.
-        depth: The number of containers around the position.
-        mark: A CSS class that only this position has.
+        node: The schema of the field.
+        notice: A problem in the schema, in words; empty if there is none.
+        key: The name of the property, the index of the item, or the key in a map. It is None for
+            the whole form and for an alternative of a union.
+        parent: The editor that contains the field; None for the whole form.
+        label: The name that the user sees.
+        required: Whether the field must have a value.
+        settled: Whether the field cannot be unset because the user added or chose it. This is so
+            for an item, a key of a map, and an alternative of a union.
+        depth: The number of fields that contain this one.
+        mark: A CSS class that only this field has.
         built: The editor; None until it is needed.
-        touched: Whether the user has edited the slot since the program last set the value.
-        display: The line of the slot in the form, with the errors of the slot.
+        touched: Whether the user has edited the field since the program last set the value.
+        display: The line of the form that shows the field and its errors.
 
     Examples:
         >>> from toolbench.widgets.fields import UNSET, Slot
@@ -85,7 +85,7 @@ class Slot:
         required: bool = False,
         settled: bool = False,
     ) -> None:
-        """Make a slot with the schema *node* under *key* in *parent*. It has no value yet."""
+        """Make a field without a value in the form of *frame*; see the attributes."""
         self.frame, self.node, self.key, self.parent = frame, node, key, parent
         self.notice, self.label, self.settled = node.notice, label, settled
         self.required = required or settled
@@ -111,14 +111,14 @@ class Slot:
 
     @property
     def title(self) -> str:
-        """The name of the position in messages and lists of fields. In a map it is the key."""
+        """The name of the field in messages: its key in a map, or else its label."""
         if self.settled and isinstance(self.key, str):
             return self.key
         return self.label
 
     @property
     def path(self) -> Path:
-        """The path from the root of the form to the value of this position."""
+        """The keys and indexes that lead from the form's value to the value of this field."""
         steps = [slot.key for slot in self.outward() if slot.key is not None]
         return tuple(reversed(steps))
 
@@ -139,7 +139,7 @@ class Slot:
 
     @property
     def name(self) -> str:
-        """The name that decides whether the value is secret. An item has the name of its list."""
+        """The name by which a value is recognized as a secret. For an item, that of its list."""
         if isinstance(self.key, str) and not self.settled:
             return self.key
         if self.parent is None:
@@ -152,7 +152,7 @@ class Slot:
 
     @property
     def judged_path(self) -> Path:
-        """The path of the position with `name` at its end, for rules that check the last name."""
+        """The path of the field, but ending with `name`, for rules that look at the last name."""
         path = self.path
         if name_at(path) == self.name:
             return path
@@ -168,10 +168,10 @@ class Slot:
 
     @property
     def default(self) -> Any:
-        """The default in the schema, which is shown but never sent.
+        """The default in the schema, which is shown but not sent; `UNSET` if there is none.
 
-        It is `UNSET` if there is no default, or if the value is secret. It is also `UNSET` for the
-        default null, which only means that the field is optional.
+        It is also `UNSET` if the value is secret, or if the default is null. A default of null only
+        means that the field is optional.
         """
         default = self.node.default
         if default is None or self.secret:
@@ -187,7 +187,7 @@ class Slot:
 
     @property
     def starred(self) -> bool:
-        """Whether the label has a star, because the user must enter a value."""
+        """Whether the label has a star, which means that the user must enter a value."""
         return self.required and not self.settled and _lacks_input(self.node)
 
     @property
@@ -217,7 +217,7 @@ class Slot:
 
     @property
     def is_set(self) -> bool:
-        """Whether the value of the editor counts even if it is empty."""
+        """Whether the field has a value even if its editor is empty."""
         return self._state is State.VALUE
 
     @property
@@ -232,34 +232,34 @@ class Slot:
 
     @property
     def _is_too_deep(self) -> bool:
-        """Whether an object at this depth starts closed, even if it is required.
+        """Whether an object at this depth is hidden at first, even if it is required.
 
-        Without this, a form for a recursive schema would have no end.
+        Otherwise the form for a recursive schema would be infinite.
         """
         return self.depth > _OPEN_DEPTH and not self.settled
 
     @property
     def is_open(self) -> bool:
-        """Whether the editor is shown. It is hidden only if the presence box says unset or null."""
+        """Whether the editor is shown. Only a presence box can hide it, for "unset" and null."""
         return self._state is State.VALUE or not self.has_presence_box
 
     @property
     def _is_there(self) -> bool:
-        """Whether the editor's value is used as the value of the slot.
+        """Whether the value of the field is the editor's value.
 
-        The editor must be open, and the slot must not be null. Unless the slot is required, the
-        editor must also have been built.
+        It is not if the field is null, or if the presence box hides the editor. An optional field
+        whose editor was never made has no value.
         """
         if self.built is None and not self.required:
             return False
         return not self.is_null and self.is_open
 
     def _counts(self, value: Any) -> bool:
-        """Return whether the editor's *value* is the value of the slot, and does not mean "unset".
+        """Return whether *value*, which the editor holds, is a value and does not mean "unset".
 
-        Only an empty object or list can mean "unset", and only in a slot without a presence box. It
-        still counts as a value if the user added the slot, or if a value was written. It also
-        counts if no state was chosen and the editor accepts an empty value.
+        Only an empty object or list can mean "unset", and only in a field without a presence box.
+        There it is a value if the program wrote it or the user added it. It is also a value if no
+        state was chosen, and an empty value is complete for the editor.
         """
         if self._state is State.VALUE or not self.editor.structured or self.has_presence_box:
             # Without testing its truth, because an array has none
@@ -267,10 +267,10 @@ class Slot:
         return bool(value) or (self._state is None and not self.editor.wants_more)
 
     def _wake(self) -> None:
-        """React to an edit in the editor: the slot is no longer null.
+        """React to an edit in the editor: the field is no longer null.
 
-        If the slot was unset and has no presence box, the editor's value decides again whether it
-        is set.
+        Without a presence box, it is not unset either: the editor's value now tells whether there
+        is a value.
         """
         if self._state in (State.NULL, State.UNSET):
             self._state = State.UNSET
@@ -295,7 +295,7 @@ class Slot:
         return self._present(lambda editor: editor.masked())
 
     def typed(self) -> Any:
-        """Return what `write` of another form's slot takes: the value with boxes for typed text."""
+        """Return the value for `write` in another form, with text boxes in place of typed text."""
         return self._present(lambda editor: editor.typed())
 
     def _present(self, value_of: Callable[[Editor], Any]) -> Any:
@@ -314,12 +314,12 @@ class Slot:
         return self.editor.secrets()
 
     def write(self, value: Any) -> None:
-        """Set exactly *value*.
+        """Set the value of the field exactly to *value*.
 
-        If the editor cannot hold *value*, use a more general editor or JSON text.
+        If the editor cannot hold *value*, a more general editor or JSON text replaces it.
 
-        *value* may contain text boxes of an earlier form instead of values; see `typed`. If the
-        field has a text box too, the typed text stays unchanged.
+        In place of typed text, *value* may contain the text boxes of an earlier form, which `typed`
+        returns. A text box of this form then shows the same text, even if it cannot be read.
         """
         self.touched = False
         if value is UNSET:
@@ -350,7 +350,7 @@ class Slot:
         return same_json(editor.read(), value)
 
     def _holds_text(self, editor: Editor, earlier: TextBox) -> bool:
-        """Show what was typed in *earlier*; return False if *editor* cannot."""
+        """Show the text of the box *earlier* in *editor*; return False if that is impossible."""
         if type(editor) is not type(earlier):
             value = earlier.read()
             is_held = value is not UNSET and self._holds(value)
@@ -392,9 +392,9 @@ class Slot:
     # --- acts of the user -------------------------------------------------------------
 
     def edited(self) -> None:
-        """React to an edit in the editor: the slot is no longer unset or null.
+        """React to an edit in the editor: the field is no longer unset or null.
 
-        If the user empties JSON text that stands in for a field, the field returns.
+        If JSON text has replaced the field's editor, and the user empties it, the editor returns.
         """
         self._wake()
         if self.is_json_for_now and not self.editor.trouble and self.read() is UNSET:
@@ -405,7 +405,7 @@ class Slot:
         self.touch()
 
     def touch(self) -> None:
-        """Mark this slot and all slots around it as changed by the user."""
+        """Mark this field, and all fields that contain it, as changed by the user."""
         self.frame.touched(self.path)
         for slot in self.outward():
             if slot is not self:
@@ -414,14 +414,14 @@ class Slot:
             slot.display.draw()
 
     def open(self) -> None:
-        """Make the slot count as set from now on, even if its value is empty."""
+        """Make the field have a value from now on, even if it is empty."""
         self._state = State.VALUE
         self.display.draw()
 
     def choose(self, state: State) -> None:
-        """Switch to *state*.
+        """Make the field unset, null or a value, as the user has chosen.
 
-        In the state `VALUE`, the text that was typed before is shown again.
+        For `State.VALUE`, the editor is shown with the text that was typed into it before.
         """
         if state is State.NULL:
             self.write(None)
@@ -441,7 +441,7 @@ class Slot:
             self.editor.write(deepcopy(default))
 
     def unfold(self) -> None:
-        """Unfold this slot and all slots around it, so that the editor is visible."""
+        """Unfold this field, and all fields that contain it, so that the editor is visible."""
         for slot in self.outward():
             slot.display.unfold()
 
@@ -453,7 +453,7 @@ class Slot:
     # --- the whole tree ---------------------------------------------------------------
 
     def outward(self) -> Iterator["Slot"]:
-        """Yield this slot and the slots around it, up to the root."""
+        """Yield this field, the field that contains it, and so on, up to the whole form."""
         slot = self
         yield slot
         while slot.parent is not None:
@@ -461,22 +461,22 @@ class Slot:
             yield slot
 
     def walk(self) -> Iterator["Slot"]:
-        """Yield this slot and all slots inside it that exist now."""
+        """Yield this field and all fields inside it that have been made so far."""
         yield self
         if self.built is not None:
             for slot in self.built.slots():
                 yield from slot.walk()
 
     def child(self, step: Any) -> "Slot | None":
-        """Return the slot inside under *step*, a key or an index; None if there is no such slot."""
+        """Return the field inside this one at the key or index *step*; None if there is none."""
         if self.built is None:
             return None
         return self.built.child(step)
 
     def troubles(self) -> list[Problem]:
-        """Return the problems of this slot and of the slots inside it.
+        """Return the problems of this field and of the fields inside it.
 
-        A problem is typed text that cannot be read, or an added item or key without a value.
+        A problem is typed text that cannot be read, or an added item or key that has no value.
         """
         problems: list[Problem] = []
         if self.built is None or not self._is_there:
@@ -498,15 +498,15 @@ class Slot:
 
 
 class SlotDisplay:
-    """The line of one slot in the form: its name, its editor, its help and its errors.
+    """The line of a form that shows one field: its name, its editor, its help and its errors.
 
-    A *presence box* has buttons for no value, null and a value, and shows the editor only for a
-    value. A required field that may be null has no button for no value, and at first none of its
-    buttons is chosen.
+    A *presence box* has buttons for "no value", null and "a value". It shows the editor only for "a
+    value". If the field is required and may be null, there is no button for "no value", and no
+    button is chosen at first.
 
-    A *fold* is a button in place of a container, because the page needs seconds to draw a form of a
-    thousand parts. Large forms fold new containers. A fold opens after a click, or if there is an
-    error inside.
+    A *fold* is a button that is shown in place of a container until a click, or until there is an
+    error inside. A form that already has very many widgets folds further containers, because the
+    page needs seconds to draw a thousand widgets.
 
     Attributes:
         errors: The displayed errors, in sentences.
@@ -648,9 +648,9 @@ class SlotDisplay:
 
 
 def _lacks_input(node: Node, depth: int = _TYPED_DEPTH) -> bool:
-    """Return whether the user must enter something for a required value with the schema *node*.
+    """Return whether the user must enter something into a required field with the schema *node*.
 
-    An object needs no input, unless one of its own required properties does.
+    For an object, that is so only if one of its required properties needs input.
     """
     parts = node.properties
     if node.is_constant:

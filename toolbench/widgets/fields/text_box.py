@@ -52,10 +52,10 @@ class TextBox(Editor):
     """The base class of editors with a text box. Subclasses convert the text into a value and back.
 
     Attributes:
-        text: What was typed.
+        text: The typed text.
         kind: The class of the widget.
-        nothing: The placeholder of a field that has neither a default nor an example; may be empty.
-        emptied: The placeholder of a field that sends an empty value.
+        nothing: The placeholder if the field has neither a default nor an example; may be empty.
+        emptied: The placeholder if the field's value is empty but is sent.
     """
 
     kind: ClassVar[type[Widget]] = Text
@@ -63,9 +63,9 @@ class TextBox(Editor):
     emptied: ClassVar[str] = "an empty string is sent"
     nothing: ClassVar[str] = ""
     takes_others: ClassVar[bool] = False
-    """Whether the box accepts a value of the wrong type.
+    """Whether `write` accepts a string, number or boolean of the wrong type.
 
-    A string, number or boolean that is not valid for the field is then shown until it is edited.
+    The box then shows the value as text, and keeps the value until the user edits the text.
     """
 
     def __init__(self, slot: Any) -> None:
@@ -84,10 +84,9 @@ class TextBox(Editor):
         """Return the text for *value*; None if a text box cannot show it."""
 
     def read(self) -> Any:
-        """Return the value of the typed text.
+        """Return the value of the typed text; `UNSET` if the text cannot be read.
 
-        Return `UNSET` if the text cannot be read. Return it for empty text too, unless an empty
-        value was written.
+        Empty text is `UNSET` too, unless the program wrote an empty value.
         """
         if self._other is not UNSET:
             return self._other
@@ -121,7 +120,7 @@ class TextBox(Editor):
 
     @property
     def shows_other(self) -> bool:
-        """Whether the text stands for a written value that typing this text would not produce."""
+        """Whether the box holds a written value that differs from the value of its text."""
         return self._other is not UNSET
 
     def typed(self) -> Any:
@@ -217,7 +216,7 @@ def _text_of_other(value: Any) -> str | None:
 
 
 def as_read(typed: Any) -> Any:
-    """Return *typed*, the contents of a form, with values instead of text boxes.
+    """Return *typed*, which `Slot.typed` has returned, with values in place of the text boxes.
 
     Text that cannot be read becomes a string.
     """
@@ -327,9 +326,9 @@ class Secret(Line):
         return f"{MARK} (type to replace it)"
 
     def options(self) -> dict[str, Any]:
-        """Return the traits that make the box send its text only when the text is complete.
+        """Return the traits that make the box send its text after Enter, or when the user leaves.
 
-        Otherwise the box would send its text after each key, and would be emptied each time.
+        If it sent the text after each key, it would be emptied each time.
         """
         return {"continuous_update": False}
 
@@ -354,7 +353,8 @@ class Secret(Line):
 class Number(TextBox):
     """A box for a number, written as in JSON or as `.25`. `1` and `1.0` are different values.
 
-    If the minimum and the maximum are close, the page (`frontend/src/native.ts`) adds a slider.
+    If the schema's minimum and maximum are close, the page (`frontend/src/native.ts`) adds a
+    slider.
     """
 
     classes = ("tb-field", "tb-number", "tb-short")
@@ -375,10 +375,7 @@ class Number(TextBox):
 
     @property
     def nothing(self) -> str:  # type: ignore[override]
-        """The placeholder: the kind of number.
-
-        It is empty beside a slider, which leaves no room.
-        """
+        """The placeholder: the kind of number. It is empty if there is a slider, to save room."""
         if self.slider:
             return ""
         return self.node.type or "number"

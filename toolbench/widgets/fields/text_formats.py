@@ -11,7 +11,7 @@ from toolbench.widgets.fields.text_box import Line
 
 
 def words_of(name: str) -> str:
-    """Return a phrase for the format *name*, with its shape, as in `a date (YYYY-MM-DD)`."""
+    """Return a phrase for the format *name*, with its pattern: `a date (YYYY-MM-DD)`."""
     shape = FORMATS[name]
     if not shape:
         return noun_of(name)
@@ -19,9 +19,9 @@ def words_of(name: str) -> str:
 
 
 def example_of(name: str) -> str:
-    """Return an example of the format *name*.
+    """Return an example of the format *name*, such as a date.
 
-    It has a time zone only if the format's shape does.
+    It has a time zone only if the pattern in `words_of` has one.
     """
     example, _ = FORMAT_EXAMPLES[name]
     shape = FORMATS[name]
@@ -92,9 +92,9 @@ class Formatted(Line):
 
     @property
     def hint(self) -> str:
-        """The name and shape of the format, or a note that the text does not look like this format.
+        """The format in words, or a note that the text does not look like this format.
 
-        If the field has an error, the error says what it should be.
+        If the field already shows an error, there is no such note.
         """
         words = words_of(self._name)
         if not self.text or _looks_like(self.text, self._name):

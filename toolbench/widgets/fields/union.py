@@ -41,9 +41,9 @@ _SAMPLE = 20
 
 
 class Union(Container):
-    """The editor of a union. It shows only the field of the chosen alternative.
+    """The editor of a union: a list of its alternatives, and the field of the chosen one.
 
-    The field of an alternative is built when the alternative is first chosen. It keeps its typed
+    The field of an alternative is made when the user first chooses the alternative. It keeps its
     text while another alternative is chosen.
     """
 
@@ -106,9 +106,10 @@ class Union(Container):
         self._choose(NOTHING)
 
     def _home(self, value: Any) -> int | None:
-        """Return the number of the first alternative that *value* fits, or of the most likely one.
+        """Return the number of the first alternative for which *value* is valid.
 
-        Return None if no alternative is likely.
+        If there is none, return the number of the alternative that is most similar to *value*; None
+        if no alternative is similar.
         """
         likely = [n for n, branch in enumerate(self._branches) if admits(branch, value)]
         if len(likely) > 1:
@@ -155,10 +156,7 @@ class Union(Container):
         return (self.chosen,)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot under *step*, a key or an index, inside the chosen alternative.
-
-        Return None if there is no such slot.
-        """
+        """Return the field at *step* in the chosen alternative; None if there is none."""
         if self.chosen is None:
             return None
         return self.chosen.child(step)
@@ -198,9 +196,9 @@ class Union(Container):
             yield self.chosen.display.entry()._replace(head=Html(""))
 
     def _alternatives(self) -> Widget:
-        """Return the widget to choose an alternative.
+        """Return the widget to choose an alternative: tabs if there are few, otherwise a list.
 
-        Tabs of a required value do not include one for no value.
+        If the field is required, the tabs do not include "no value".
         """
         if self._list is None:
             options = [(label, number) for number, label in enumerate(self._labels)]
@@ -226,9 +224,9 @@ class Union(Container):
 
 
 class NumberOrText(Number):
-    """A box for a number or other text, such as a `decimal.Decimal` whose every digit counts.
+    """A box for a number or text, such as a `decimal.Decimal`, whose digits must all be kept.
 
-    It sends a number, or else the text if a JSON number would lose a digit, as in `1.10`.
+    The value is a number. If a JSON number would lose a digit, as in `1.10`, the value is the text.
     """
 
     nothing = "number"
@@ -301,11 +299,11 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 
 
 def tag_of(branches: Sequence[Node], declared: Any = None) -> str:
-    """Return the name of the property that identifies each of *branches*; empty if there is none.
+    """Return the name of the property whose value tells which branch is meant; empty if none does.
 
-    Each branch allows only one value for this property, and no two branches allow the same value.
-    Among several such properties, *declared*, the discriminator of the union's schema, comes first.
-    Next comes a property that each branch requires.
+    Each of the *branches* allows only one value for this property, and all these values differ. If
+    there are several such properties, prefer *declared*, the discriminator in the schema of the
+    union. Otherwise prefer a property that every branch requires.
     """
     if len(branches) < 2:
         return ""
@@ -320,7 +318,7 @@ def tag_of(branches: Sequence[Node], declared: Any = None) -> str:
 
 
 def _identifies(name: str, branches: Sequence[Node]) -> bool:
-    """Tell whether each of *branches* allows one value, its own, for the property *name*."""
+    """Tell whether each of *branches* allows one value for *name*, and no two the same value."""
     texts = set()
     for branch in branches:
         part = branch.properties.get(name)
@@ -402,10 +400,10 @@ def declares_keys(node: Node, value: Any) -> bool:
 
 
 def constants_agree(node: Node, value: Any) -> bool:
-    """Tell whether *value* is an object whose properties have the constants that *node* allows.
+    """Tell whether *value* is an object with the constants that *node* prescribes.
 
-    Only properties whose values *node* lists are compared. Without any such property, the result is
-    False.
+    Only properties for which *node* lists the allowed values are compared. If there is no such
+    property, return False.
     """
     if not isinstance(value, dict):
         return False

@@ -30,8 +30,8 @@ class ByHand:
             name: The name of the tool.
             answer: A function that is called with the answer.
             refuse: A function that is called with the reason, which may be empty.
-            schema: Returns the schema of the tool's structured results; None if the tool has none.
-                The function is called when the user asks to answer.
+            schema: A function that returns the schema of the tool's structured results; None if the
+                tool has none. It is called when the user asks to answer.
         """
         self._name, self._answer, self._refuse = name, answer, refuse
         self._schema = schema
@@ -85,7 +85,7 @@ class ByHand:
     def _result(self, value: dict[str, Any], text: str) -> Observation:
         """Return *value* as the tool's result.
 
-        The model sees *text*, or the text of *value* if *text* is empty.
+        The model sees *text* or, if *text* is empty, *value* as JSON text.
         """
         content = contents_of(unwrapped(self._schema() or {}, value))
         if text:

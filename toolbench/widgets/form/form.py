@@ -52,8 +52,8 @@ class SchemaForm:
 
     The form keeps every value exactly: for every dict `v`, valid or not, `form.value == v` after
     `form.value = v`. `true`, `1` and `1.0` stay different, and keys keep their order. Each field is
-    unset, null or has a value. Unset fields, such as those that the user did not touch, are left
-    out.
+    unset, null or has a value. Fields that are unset, such as optional fields that the user has not
+    edited, are not in `form.value`.
 
     Examples:
         >>> from toolbench.widgets.form import SchemaForm
@@ -78,8 +78,8 @@ class SchemaForm:
             schema: Any JSON Schema. A part that the form cannot read becomes a field for JSON text.
             value: The initial value; None for an untouched form.
             registry: The rules that choose editors; `fields.registry` if None.
-            validate: A function that lists the problems of a value. It replaces validation by
-                *schema*.
+            validate: A function that returns the problems of a value. By default, the form checks
+                the value against *schema*.
         """
         self.frame = Frame(schema, registry or default_registry, self._settle)
         self._made_in = shown_views.cell
@@ -130,28 +130,28 @@ class SchemaForm:
             self.write(value)
 
     def write(self, value: dict[str, Any]) -> None:
-        """Set *value* inside a running edit, that is, within `with frame.edit()`."""
+        """Set the value of the form. The caller must be inside `with form.frame.edit()`."""
         self.frame.touched(())
         self.slot.write(value)
 
     @property
     def typed(self) -> dict[str, Any]:
-        """What the user typed, including text that cannot be read, for `take_over` of another form.
+        """The contents of the form, including text that cannot be read.
 
-        It may contain secrets.
+        Another form takes them with `take_over`. They may contain secrets.
         """
         with self.frame.lock:
             return _dict(self.slot.typed())
 
     def take_over(self, typed: dict[str, Any], json: str = "") -> None:
-        """Fill the form with what was typed in another form.
+        """Fill the form with the contents of another form, such as one for an earlier schema.
 
-        Text that is not a valid value of its field stays as it was typed, with an error. The reason
-        may be that the type of the field has changed.
+        If the text in a field is not valid for the new field, it stays as it was typed, with an
+        error.
 
         Args:
-            typed: The other form's `typed`.
-            json: The other form's `json_draft`: its JSON text, if that cannot be read.
+            typed: The attribute `typed` of the other form.
+            json: The attribute `json_draft` of the other form.
         """
         with self.frame.edit():
             if typed:
@@ -164,7 +164,7 @@ class SchemaForm:
 
     @property
     def json_draft(self) -> str:
-        """The typed JSON text, if it cannot be read; empty otherwise."""
+        """The text in `json_widget` if it is not a JSON object; otherwise empty."""
         with self.frame.lock:
             if not self._json_text.trouble:
                 return ""
@@ -172,10 +172,10 @@ class SchemaForm:
 
     @property
     def json(self) -> str:
-        """The value as JSON text with secrets hidden, or the text that the user is typing.
+        """The text in `json_widget`: the value with secrets hidden, or what the user is typing.
 
-        Setting `json` is like typing. A string that is not a JSON object is kept, and blocks the
-        form.
+        Setting `json` has the same effect as typing. Text that is not a JSON object stays there,
+        and the form has no value to send until the text is corrected (see `blocked`).
         """
         with self.frame.lock:
             return self._json_text.text
@@ -224,7 +224,7 @@ class SchemaForm:
 
     @property
     def blocked(self) -> bool:
-        """Whether some typed text cannot be read, so that the form has no value to send."""
+        """Whether the form has no value to send, because some typed text cannot be read."""
         with self.frame.lock:
             return next(self._drafts(), None) is not None
 
@@ -252,9 +252,9 @@ class SchemaForm:
         self._focus(self.slot)
 
     def to_fix(self, count: int) -> str:
-        """Return what the user must fix before a run, such as "Fix 3 fields" for a *count* of 3.
+        """Return what the user must fix before a run: "Fix 3 fields" if *count* is 3.
 
-        If the JSON text cannot be read, that text must be fixed first.
+        If the text in `json_widget` cannot be read, return "Fix the JSON".
         """
         if self._json_text.trouble:
             return "Fix the JSON"
@@ -275,21 +275,21 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, the reasons why a call was refused, until the user edits the value.
+        """Show *problems*, for which a call was refused, until the user edits the form.
 
-        Until then the form does not validate its value.
+        Until then, they replace the problems that the form's own validation finds.
         """
         with self.frame.edit():
             self.frame.revealed = True
             self._refusal = list(problems)
 
     def show_problems(self, problems: list[Problem]) -> None:
-        """Show *problems* that other code has found, each at its field until the user edits it."""
+        """Show *problems* that other code has found. Each disappears when its field is edited."""
         with self.frame.edit():
             self.frame.outside = list(problems)
 
     def _drafts(self) -> Iterator[Problem]:
-        """Yield a problem for each typed text that cannot be read and is missing from the value."""
+        """Yield a problem for each typed text that cannot be read, so that the value lacks it."""
         if self._json_text.trouble:
             yield Problem((), self._json_text.trouble)
         yield from self.slot.troubles()
@@ -320,7 +320,7 @@ class SchemaForm:
         return [(slot, Problem(p.path, hide(p.message))) for slot, p in faults]
 
     def _check(self, value: dict[str, Any]) -> list[Problem]:
-        """Return the problems of *value*. The caller has handled typed text that cannot be read."""
+        """Return the problems of *value*. The caller handles typed text that cannot be read."""
         if self._refusal is not None:
             return self._refusal
         if self._validate is not None:
@@ -397,7 +397,7 @@ class SchemaForm:
         return [partial(fn, change) for fn in self._observers]
 
     def _show_faults(self) -> None:
-        """Show the errors of the edited fields, or of all, and unfold what contains them."""
+        """Show the errors of edited fields, or of all if they were revealed, and unfold them."""
         slots = list(self.slot.walk())
         outside, revealed = self.frame.outside, self.frame.revealed
         messages: dict[Slot, list[str]] = {slot: [] for slot in slots}
@@ -448,10 +448,10 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 class JsonText:
-    """The form's value as JSON text, in step with the fields of the form.
+    """The value of a form as JSON text, which changes with the fields and vice versa.
 
-    Text that is not a JSON object stays as the user typed it, and `trouble` then has the error.
-    Secrets are hidden in the text but not in the value.
+    Text that is not a JSON object stays as the user typed it, and `trouble` has the error. Secrets
+    are hidden in the text but not in the value.
     """
 
     def __init__(self, form: SchemaForm) -> None:
@@ -476,9 +476,9 @@ class JsonText:
             return "…"
 
     def put(self, text: str) -> None:
-        """Take *text* as typed by the user. If it is a JSON object, write it to the form.
+        """Take *text* as if the user had typed it. If it is a JSON object, fill the form with it.
 
-        Blank text counts as the empty object.
+        Blank text means the empty object.
         """
         self._typed, self._leads, self.trouble = text, True, ""
         self._form.frame.changed = True
@@ -496,7 +496,7 @@ class JsonText:
         self._form.write(put_back(value, secrets))
 
     def follow(self) -> None:
-        """After an edit of a field, drop the typed text; after an edit of this text, keep it."""
+        """After an edit of a field, replace the typed text; after an edit of the text, keep it."""
         if not self._leads:
             self._typed, self.trouble = None, ""
         self._leads = False
@@ -553,13 +553,13 @@ Explain = Callable[[Any, Any], list[Problem]]
 
 
 class Place(NamedTuple):
-    """The slot (a position in the form) that a path leads to.
+    """The field of a form to which an error belongs, as its path says.
 
     Attributes:
-        slot: The last slot that the path reaches.
-        path: The path to show to the user, which has only keys and indexes.
-        rest: The steps at the end of the path for which there is no slot.
-        other: The slot of the union, if the path leads to an alternative that is not chosen.
+        slot: The deepest field on the path.
+        path: The path to show to the user: only keys and indexes, without names of alternatives.
+        rest: The last steps of the path, for which the form has no field.
+        other: The field of a union, if the path leads into an alternative that is not chosen.
     """
 
     slot: Slot
@@ -569,11 +569,11 @@ class Place(NamedTuple):
 
 
 def locate(root: Slot, path: Path) -> Place:
-    """Follow *path* from *root* as far as there are slots, the positions of the form.
+    """Find the deepest form field on *path*, starting at *root*.
 
-    pydantic puts the names of a union's alternatives into a path, but JSON Schema does not. Such
-    names are skipped. A step is first tried as a key, because a key may equal the name of an
-    alternative.
+    In errors of pydantic, a path may contain the name of a union's alternative, such as "int" or a
+    class. These names are skipped. A key may equal the name of an alternative, so the path is first
+    followed as if it contained only keys.
     """
     place = _followed(root, path, has_names=False)
     if place.rest:
@@ -582,7 +582,7 @@ def locate(root: Slot, path: Path) -> Place:
 
 
 def _followed(root: Slot, path: Path, *, has_names: bool) -> Place:
-    """Do what `locate` does. *has_names* tells whether *path* may name alternatives of unions."""
+    """Find the deepest field on *path*. If *has_names*, skip the names of unions' alternatives."""
     slot, steps = root, list(path)
     clear: list[str | int] = []
     # A path names the branch of a union once
@@ -607,9 +607,9 @@ def _followed(root: Slot, path: Path, *, has_names: bool) -> Place:
 
 
 def _is_of_other(slot: Slot, step: Any) -> bool:
-    """Return whether *step* is a key that only the alternatives of *slot* have that are not chosen.
+    """Return whether *step* is a key of an alternative of *slot*, but not of the chosen one.
 
-    Without a discriminator, pydantic lists the problems of every alternative of a union.
+    pydantic lists the problems of every alternative if a union has no discriminator.
     """
     chosen = _chosen(slot)
     if chosen is None or step in chosen.node.properties:
@@ -618,10 +618,10 @@ def _is_of_other(slot: Slot, step: Any) -> bool:
 
 
 def _branch_named(slot: Slot, steps: Sequence[Any]) -> str:
-    """Return "chosen" or "other" if the first of *steps* names an alternative of *slot*; else "".
+    """Return which alternative of *slot* the first of *steps* names: "chosen" or "other".
 
-    A key may equal the name of its alternative, as in `{"type": "text", "text": ...}`. pydantic's
-    path then has the name twice.
+    Return "" if it names none. It may be a key that equals the name of its alternative, as in
+    `{"type": "text", "text": ...}`. pydantic's path to the key contains this word twice.
     """
     branches = slot.node.branches
     if not branches:
@@ -648,10 +648,15 @@ def _chosen(slot: Slot) -> Slot | None:
 def placed(
     root: Slot, problems: Iterable[Problem], explain: Explain | None = None
 ) -> list[tuple[Slot, Problem]]:
-    """Return *problems*, each with its slot, and with a path and a message for the user.
+    """Find the field of each problem, and rewrite the problem's path and message for the user.
 
-    For a union, only problems of the chosen alternative are kept. *explain* returns the problems of
-    a value for a schema. They replace the single problem that no alternative of a union fits.
+    For a union, problems of an alternative that is not chosen are left out if there are others.
+
+    Args:
+        root: The form as a whole.
+        problems: The problems that a validator has found.
+        explain: A function of a schema and a value that returns the value's problems. If no
+            alternative of a union fits, it finds the problems with the chosen alternative.
     """
     return _placed([(locate(root, problem.path), problem) for problem in problems], root, explain)
 
@@ -695,11 +700,10 @@ def _plain(place: Place, problem: Problem) -> tuple[Slot, Problem]:
 
 
 def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
-    """Yield more precise problems for the value at *place*.
+    """Yield more precise problems in place of one problem at *place*.
 
-    For a union, yield the problems of the chosen alternative instead of one problem that no
-    alternative fits. For a missing object, yield a problem for each missing field, because the user
-    can only fill in fields.
+    If no alternative of a union fits, yield the problems of the chosen alternative. If a required
+    object is missing, yield a problem for each of its required fields, which the user can fill in.
     """
     chosen = _chosen(place.slot)
     if place.rest and (place.other is None or chosen is None):

@@ -33,7 +33,7 @@ _LEAVE = "Neither accept nor decline: the tool or server decides how to continue
 
 
 class QuestionBox:
-    """The part of a panel that shows the questions of its run, one question at a time."""
+    """The part of a panel that shows the questions which a run asks, one question at a time."""
 
     def __init__(self, parts: Parts) -> None:
         """Make the box. It is empty until there is a question."""
@@ -45,7 +45,8 @@ class QuestionBox:
     def ask(self, question: Question, work: Cancellable) -> Answer:
         """Show *question*, wait for the answer, and return it.
 
-        If *work* or the run that asks is cancelled first, return the answer "cancel".
+        If *work*, or the run that asks, is cancelled before the user answers, return the answer
+        "cancel".
         """
         answer = self.put(question)
         cancel = partial(settle, answer, Answer("cancel"))
@@ -60,7 +61,7 @@ class QuestionBox:
             cancel()
 
     def put(self, question: Question) -> "Future[Answer]":
-        """Show *question* after all earlier questions, and return a future for its answer."""
+        """Show *question* after the earlier ones are answered. Return a future of its answer."""
         answer: Future[Answer] = Future()
         # Here, so that the caller gets the error if the schema cannot be shown
         view = QuestionView(question, partial(settle, answer))
@@ -94,7 +95,7 @@ class QuestionView:
     """
 
     def __init__(self, question: Question, reply: Callable[[Answer], object]) -> None:
-        """Ask *question*. *reply* is called with the answer, and twice after a double click."""
+        """Ask *question*. *reply* is called with the answer. A double click calls it twice."""
         self._question, self._reply = question, reply
         self._parts = Parts()
         self._form: SchemaForm | None = None
@@ -163,10 +164,10 @@ class QuestionView:
 
 
 def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]:
-    """Return the text of *question*, and a button below it if a part of the text is not shown.
+    """Return the widgets with the text of *question*.
 
-    A click on the button shows the whole text, or its next page. *role* is the ARIA role of the
-    text before the first click.
+    If the text is long, only a part is shown, with a button below it. Each click shows the next
+    part. *role* is the ARIA role of the text until the first click.
     """
     first, _, call = question.message.partition("\n")
     head = f"{_asker(question)}<strong>{escape(first)}</strong>"
@@ -201,10 +202,7 @@ def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]
 
 
 def _asker(question: Question) -> Html:
-    """Return a phrase with the name of who asks *question*, such as "erase asks: ".
-
-    It is empty if the name is not known.
-    """
+    """Return who asks *question*, such as "erase asks: "; empty if the name is not known."""
     if not question.asked_by:
         return Html("")
     return Html(f"<strong>{escape(question.asked_by)}</strong> asks: ")
@@ -248,10 +246,9 @@ def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], obj
 
 
 def _page_link(url: str) -> Html:
-    """Return a link to *url* whose label shows the host; empty if *url* may be unsafe.
+    """Return a link to *url* with its host as the label; empty if *url* may deceive the user.
 
-    For example, a *url* with a name before the host is unsafe, because the name can deceive, as in
-    `https://bank.example@other.example`.
+    For example, `https://bank.example@other.example` looks like a page of bank.example.
     """
     try:
         parts = urlsplit(url)
