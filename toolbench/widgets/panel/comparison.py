@@ -26,7 +26,10 @@ _EARLIER = "The result of the earlier code"
 
 
 def comparison_html(earlier: Run, run: Run) -> Html:
-    """Return the differences of two runs' results, then the *earlier* result, without secrets."""
+    """Return the differences between two runs' results, and below them the *earlier* result.
+
+    Secrets are hidden.
+    """
     redactor = earlier.secrets.redactor.joined(run.secrets.redactor)
     before, is_part = _compared(earlier, redactor)
     after, is_part_too = _compared(run, redactor)
@@ -51,9 +54,10 @@ def comparison_html(earlier: Run, run: Run) -> Html:
 
 
 def _compared(run: Run, redactor: Redactor) -> tuple[Any, bool]:
-    """Return the result of *run* as JSON, and whether it is too large to be compared whole.
+    """Return the result of *run* as JSON, and whether only its first part can be compared.
 
-    A table becomes its rows, and text that is JSON becomes its value. Other text stays a string.
+    A table becomes a list of rows. Text that is JSON becomes its value, and other text stays a
+    string.
     """
     frame = returned_frame(run.outcome)
     if frame is not None:
@@ -87,9 +91,10 @@ def _beginning(value: Any) -> Any:
 
 
 def value_of(observation: Observation) -> Any:
-    """Return the whole content of *observation* as JSON.
+    """Return the content of *observation* as JSON data, to compare it with another one.
 
-    Text that is JSON becomes its value; other text stays a string, and an image becomes words.
+    Text that is JSON becomes its value, and other text stays a string. An image becomes a string
+    with its kind, its size and a checksum.
     """
     value: Any
     values = []
@@ -107,6 +112,6 @@ def value_of(observation: Observation) -> Any:
 
 
 def _image_words(url: str) -> str:
-    """Return words for an image; two different images get different words."""
+    """Return the kind, the size and a checksum of an image, to tell two images apart."""
     label, digest = read_image(url).label, sha256(url.encode(errors="replace")).hexdigest()
     return f"{label} ({digest[:8]})"

@@ -32,9 +32,9 @@ class ExamplesRow:
     """The row of the tool's examples: a click on an example fills the form.
 
     Attributes:
-        widget: The row of examples. While the tab Form or JSON is open, it ends with *Save as
-            check* and the switch *Run again on change*. Below it are the field for a name and the
-            last message.
+        widget: The widget with the examples, which are shown while the tab Form or JSON is open.
+            After them come *Save as example*, *Save as check* and the switch *Run again on change*.
+            At the end are the field for a name and the last message.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -73,7 +73,7 @@ class ExamplesRow:
         return path, info.st_mtime_ns, info.st_size
 
     def refresh(self) -> None:
-        """If the examples file has changed, show its examples, or why the file cannot be used."""
+        """If the examples file has changed, show its examples, or the error if it is not valid."""
         stamp = self._stamp
         if stamp == self._seen:
             return
@@ -139,13 +139,19 @@ class ExamplesRow:
         self.offer(form.value, form.masked)
 
     def offer_run(self, record: RunRecord) -> None:
-        """Ask for a name for the arguments of *record*, except those that it did not keep."""
+        """Ask for a name under which to save the arguments of *record*.
+
+        Arguments that the record did not keep, such as secrets, are left out of the example.
+        """
         arguments = dict(record.arguments)
         masked, _ = self._panel.tool.secrecy.hide(arguments)
         self.offer(arguments, {**masked, **dict.fromkeys(record.lost)})
 
     def offer(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> None:
-        """Ask for a name for *arguments*; *masked* is a copy of the arguments without secrets."""
+        """Ask for a name under which to save *arguments*.
+
+        *masked* is a copy of the arguments with secrets hidden. The hidden ones are not saved.
+        """
         self._values, self._is_warned = (arguments, masked), False
         name = self._parts.make(w.Text, "toolbench-field", description="Name of the example")
         self.ask(partial(self._save, name), name)

@@ -22,8 +22,8 @@ class RunOnChange:
     """The switch that runs a read-only tool again whenever its code or the form changes.
 
     Attributes:
-        widgets: The switch, in a list that stays empty until a tool of the panel declares itself
-            read-only. The switch is hidden for a tool that does not.
+        widgets: A list with the switch. The switch is made when the panel first shows a tool that
+            declares itself read-only, and is hidden for other tools. Until then the list is empty.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -66,14 +66,14 @@ class RunOnChange:
     def expect(self, pause: float = 0.0) -> None:
         """Run the tool in *pause* seconds if the switch is on.
 
-        A run that is still active then ends first.
+        If another run is active at that time, run the tool after it has ended.
         """
         self._due = monotonic() + pause
         if self.is_on:
             ticker.watch(self._look)
 
     def _look(self) -> bool:
-        """Run the tool if it is time. Return whether to look again because it is too early."""
+        """Run the tool, unless it is too early. Return whether to call this again later."""
         panel = self._panel
         with panel.lock:
             if panel.runs.is_closed or not self.is_on:

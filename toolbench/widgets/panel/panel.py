@@ -46,18 +46,18 @@ class ToolPanel(LiveView):
     Any thread may call the callbacks of the panel.
 
     Attributes:
-        runs: The runs, one at a time: their view, questions and records.
+        runs: The runs of the panel, with their view and their questions. One is active at a time.
         controls: The buttons, and the notice that says why no run was started.
         copy_button: The button that copies the call.
         on_change: The switch that runs the tool automatically.
         tabs: The tabs: the form and the other views of the tool.
         checks: The button that saves the displayed run as a check.
-        examples: The named values of the form.
+        examples: The row of saved examples. A click on one fills the form.
         staleness: The notice that the tool or its class was redefined, with a button to reload the
             tool.
         lock: A lock that is held while a callback changes the panel.
-        sent_secrets: The secrets of earlier runs, by the keys of the runs' records. `put_back_run`
-            puts them back into the form.
+        sent_secrets: The secrets of earlier runs, by the keys of the runs' records. With them,
+            `put_back_run` fills in secrets that the record of a run did not keep.
 
     Examples:
         >>> from toolbench import tool
@@ -91,17 +91,18 @@ class ToolPanel(LiveView):
         """Open *tool* with *arguments* in the form.
 
         Args:
-            tool: The tool, or a name or spec with which `run_tool` would find it.
+            tool: The tool, or a name or spec that `run_tool` would accept.
             arguments: The form's initial values. A Python object, such as a date or a model, is
                 shown as JSON if the tool builds the same action from that JSON.
             action: The action, if the caller has already built it from *arguments*. The first run
-                uses this action if the form still has the same values.
+                uses it, unless the form's values have changed.
             timeout: Seconds after which a run is cancelled.
-            risk: The model's rating of the call, if any. For HIGH the user is asked before the run.
-            when_state: Called with the run's state whenever the state changes, and with an empty
-                string after the run has ended.
-            when_over: Called with the record of each run that has ended and is shown. If None, the
-                result is kept in the saved notebook.
+            risk: The risk rating that a model gave its call. If it is HIGH, the user is asked
+                before a run.
+            when_state: A function that is called with the run's state whenever it changes. After
+                the run has ended, it is called with an empty string.
+            when_over: A function that is called with the record of each run, after its end is
+                shown. By default, the result is added to the saved notebook.
 
         Raises:
             ToolNotFoundError: If there is no tool with that name.
@@ -197,12 +198,12 @@ class ToolPanel(LiveView):
         self.on_change.offer()
 
     def look(self) -> None:
-        """Show whether the tool was redefined, and the examples that are now in its file."""
+        """Check whether the tool was redefined or its examples file has changed, and show that."""
         self.staleness.check()
         self.examples.refresh()
 
     def renew_examples(self) -> None:
-        """Show in all open panels the examples that are now in their files."""
+        """Update the examples in all open panels from their files."""
         for panel in list(open_panels):
             panel.examples.refresh()
 
@@ -217,17 +218,17 @@ class ToolPanel(LiveView):
         self.on_change.expect(PAUSE)
 
     def _add(self, widget: Any) -> None:
-        """Show *widget* in the row with Run, where the style sheet places it.
+        """Add *widget* to the row with Run. The style sheet sets its position in the row.
 
-        It becomes the last child, because the page redraws all children after a new one, and a
-        redrawn widget loses the focus.
+        It is added as the last child. Otherwise the page would redraw the children after it, and
+        the focus would be lost.
         """
         self._bar.children = (*self._bar.children, widget)
 
     def _head_html(self, remark: str = "") -> Html:
         """Return the panel's head, followed by *remark*.
 
-        If the tool may be given to models, the head shows how many tokens its definition costs.
+        The head of a tool for models shows how many tokens the tool's definition takes.
         """
         cost = ""
         try:
@@ -240,9 +241,10 @@ class ToolPanel(LiveView):
     # --- what was typed and sent before -------------------------------------------------
 
     def go_on(self, tool: ToolDefinition[Any, Any], form: SchemaForm) -> None:
-        """Fill the form with what was typed in *form*, the form of *tool* before it was redefined.
+        """Fill the form with the contents of *form*, a form for an earlier definition of the tool.
 
-        Arguments that this panel's tool no longer takes are listed above the form.
+        *tool* is the earlier definition. Arguments that the tool no longer takes are listed above
+        the form.
         """
         typed, remark = kept(tool, form, self.tool)
         self.form.take_over(typed, form.json_draft)
@@ -250,10 +252,11 @@ class ToolPanel(LiveView):
         self.runs.report.compare(self.form.value)
 
     def resume(self, earlier: Any) -> bool:
-        """Continue with what was typed in *earlier*, and show its last result.
+        """Take over the contents of the form, and the last result, from the panel *earlier*.
 
-        *earlier* is what the cell showed before it was run again. Return False if *earlier* is not
-        a panel of this tool, or if this panel has already been filled or used.
+        *earlier* is the view that the cell showed before it was run again. Return False, and take
+        over nothing, if it is not a panel of this tool. Do so too if this panel's form is filled,
+        or if it has started a run.
         """
         if not isinstance(earlier, ToolPanel) or self.runs.latest or not self.form.is_blank:
             return False
@@ -274,9 +277,9 @@ class ToolPanel(LiveView):
     def put_back_run(self, record: RunRecord) -> None:
         """Fill the form with the arguments of *record*, and open the tab with the form.
 
-        The record did not keep secrets. A secret that was sent from this panel is put back if its
-        field hides it. Otherwise a secret that is typed in the form stays. Arguments that are still
-        missing are named beside Run until the form is edited.
+        The record does not contain secrets. A secret that was sent from this panel is filled in if
+        its field hides it. Otherwise a secret that the user has typed stays in its field. A notice
+        beside Run lists the arguments that are still missing.
         """
         typed, hidden = self.form.value, self.form.masked
         secrets = self.sent_secrets.get(record.key, {})
@@ -294,7 +297,7 @@ class ToolPanel(LiveView):
             self.controls.refuse(words, fields, judged_elsewhere=False)
 
     def run_again(self, record: RunRecord) -> None:
-        """Fill the form with the arguments of *record*, and run the tool as a click on Run does."""
+        """Fill the form with the arguments of *record*, and do what a click on Run does."""
         self.put_back_run(record)
         # Otherwise the missing arguments are named beside Run
         if not self.controls.is_refusing:
@@ -316,7 +319,7 @@ class ToolPanel(LiveView):
     ) -> Run | None:
         """Start a run with the form's values, and return the run.
 
-        Under nbconvert, nbval and papermill no user can answer, so questions are declined unless
+        Under nbconvert, nbval or papermill there is no user. Questions are then declined, unless
         they were answered in advance.
 
         Args:
@@ -367,10 +370,10 @@ class ToolPanel(LiveView):
         self.runs.start(run, timeout or self._timeout, confirm=confirm)
 
     def run_by_itself(self) -> None:
-        """Run the tool with the form's values although the user did not click Run.
+        """Run the tool with the form's values, although the user did not click Run.
 
         Do nothing if the values are not valid, or if their result is already shown. If the run
-        would need the user's consent or a secret, only show that the user must click Run.
+        needs the user's consent or a secret, do not start it, but tell the user to click Run.
         """
         with self.lock:
             if self.form.errors or self.runs.report.is_of(self.form.value):
@@ -428,7 +431,7 @@ class ToolPanel(LiveView):
         return run
 
     def _refuse(self, reason: str = "") -> None:
-        """Show *reason* beside Run, or else how many fields must be fixed before a run."""
+        """Show *reason* beside Run or, if it is empty, how many fields the user must fix."""
         fields = self.form.wrong_fields()
         is_foreign = self.tool.source != ToolDefinition.source
         self.controls.refuse(
@@ -454,7 +457,7 @@ class ToolPanel(LiveView):
         self.runs.cancel()
 
     def _over(self, run: Run) -> None:
-        """Show the problems of the ended *run* in the form, and keep its result."""
+        """Show the problems of the ended *run* in the form, and add it to the saved notebook."""
         if self.tool.is_in_development:
             # Its server may now run newer source, and then the problems belong to the new form
             self.staleness.check()
@@ -517,9 +520,9 @@ def _limits_html(tool: ToolDefinition[Any, Any]) -> Html:
 
 
 def _as_json(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *arguments* with JSON instead of objects, if *tool* then builds the same action.
+    """Return *arguments* with Python objects replaced by JSON, which the form can show and edit.
 
-    A form has fields for JSON only, so it can neither show nor change other objects.
+    An object is replaced only if *tool* builds the same action from the JSON.
     """
     values = dict(arguments)
     objects = [name for name, value in values.items() if not is_json(value)]

@@ -28,10 +28,10 @@ _GONE = "The server does not list this tool any more."
 
 
 class Staleness:
-    """The notice that a panel shows an old definition of its tool.
+    """The notice that the definition of the panel's tool is out of date.
 
-    If there is a new definition, the notice has a button that loads it. Otherwise the notice says
-    how to make one.
+    If there is a newer definition, a button loads it. If the tool must be made again from its
+    class, the notice says how.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -41,7 +41,7 @@ class Staleness:
         self._message = ""
 
     def check(self) -> bool:
-        """Show a notice if the tool or its class was redefined, and what the user can do about it.
+        """If the tool or its class was redefined, say so, and say what the user can do.
 
         Return False, so that the ticker stops calling this method.
         """
@@ -71,7 +71,7 @@ class Staleness:
         self.notice.children = ()
 
     def reload(self) -> None:
-        """Switch to the latest definition of the tool, and keep what was typed into the form.
+        """Switch to the latest definition of the tool, and keep the contents of the form.
 
         Arguments that the new definition no longer takes are left out, and listed above the form.
         """
@@ -87,7 +87,7 @@ class Staleness:
             panel.on_change.expect()
 
     def _outdate_result(self) -> None:
-        """Mark the result as one of the earlier code, unless a run of the new tool produces it."""
+        """Mark the shown result as one of the earlier code, unless it is of the new tool."""
         tool, report = self._panel.tool, self._panel.runs.report
         # The run that has restarted the server may still be active
         is_new = tool.is_in_development and report.is_going_on
@@ -112,15 +112,15 @@ def _news(tool: ToolDefinition[Any, Any]) -> str:
 def kept(
     old: ToolDefinition[Any, Any], form: SchemaForm, new: ToolDefinition[Any, Any]
 ) -> tuple[dict[str, Any], Html]:
-    """Return what was typed in *form* that the form of *new* can take, and a notice about the rest.
+    """Return the contents of *form* for the form of another tool, and a notice about the rest.
 
-    Values for arguments that *new* no longer takes are left out. So are secrets that the new form
-    would show.
+    Values of arguments that *new* does not take are left out. Secrets that the form of *new* would
+    not hide are left out too.
 
     Args:
         old: The tool of *form*.
-        form: The form; it may be closed.
-        new: The tool whose form will get the values.
+        form: The form with the contents; it may be closed.
+        new: The tool whose form will get the contents, such as *old* after a change of its code.
     """
     typed = form.typed
     entered = as_read(typed)
@@ -139,9 +139,10 @@ def kept(
 def with_secrets(
     tool: ToolDefinition[Any, Any], record: RunRecord, secrets: SecretsByPath
 ) -> dict[str, Any]:
-    """Return the arguments of *record* with those *secrets* that a form of *tool* would hide.
+    """Fill *secrets* into the arguments of *record*, and return the arguments.
 
-    *tool* may have been redefined after the run.
+    A secret is filled in only if the form of *tool* would hide it, because *tool* may have been
+    redefined after the run.
     """
     arguments = dict(record.arguments)
     if not secrets:
@@ -155,7 +156,7 @@ def with_secrets(
 
 
 def _is_revealed(hidden: Any, masked: Any) -> bool:
-    """Tell whether *masked* shows a value that *hidden* masks. Both are copies of one value."""
+    """Tell whether *masked* shows a secret that *hidden* hides. Both are copies of one value."""
     if MARK in (hidden, masked):
         return bool(masked != MARK)
     if isinstance(hidden, dict) and isinstance(masked, dict):
@@ -170,9 +171,9 @@ def dropped(
     new: ToolDefinition[Any, Any],
     arguments: Mapping[str, Any],
 ) -> list[str]:
-    """Return the names in *arguments* that *old* accepts and that *new* neither has nor accepts.
+    """Return the names of the arguments that *old* takes and *new* refuses.
 
-    A name that *old* does not have is not returned, because the user entered it on purpose.
+    A name that *old* does not have either is not returned, because the user typed it on purpose.
     """
     lost = set(old.input_node.names) - set(new.input_node.names)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}

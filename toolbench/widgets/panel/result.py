@@ -75,11 +75,13 @@ class RunResult:
     Attributes:
         run: The run.
         html: The result as HTML; None until `prepare` has made it.
-        is_more: Whether a part of the output or the result was left out.
+        is_more: Whether `html` lacks a part of the output or the result.
         is_old: Whether the tool was redefined after the run began.
         is_of_others: Whether the form's arguments have changed since the run.
-        earlier: The last run of the tool's earlier code, to compare with; None if there is none.
-        comparison: The differences from *earlier* as HTML; empty until `prepare` has made it.
+        earlier: The last run before the tool's code changed, with which the result is compared;
+            None if the code has not changed.
+        comparison: The differences from the result of `earlier` as HTML; empty until `prepare` has
+            made it.
     """
 
     def __init__(self, run: Run, earlier: Run | None = None) -> None:
@@ -92,8 +94,8 @@ class RunResult:
     def prepare(self) -> None:
         """Make the HTML of the result and of the comparison, after the run has ended.
 
-        The tool's own `visualize` is called here, in the thread of the run, so a slow `visualize`
-        does not block other work. If it fails, a notice is shown instead of the result.
+        The thread of the run calls this, because the tool's own `visualize`, which is called here,
+        may be slow. If `visualize` fails, the HTML is a notice instead of the result.
         """
         try:
             html = _result_html(self.run, LIMIT)
@@ -172,13 +174,13 @@ class RunReport:
         return self._latest is not None and self._latest.html is not None
 
     def expect(self, run: Run) -> RunResult:
-        """Make `show` display *run* from now on. Until its first call the earlier run stays.
+        """Make *run* the run that the next call of `show` displays.
 
-        The result is compared with the last result of the tool's earlier code. The results of later
-        runs are compared with that same result.
+        If the tool's code has changed, the result of *run* is compared with the last result before
+        the change. So are the results of later runs, until the code changes again.
 
         Returns:
-            The result of *run*, whose `prepare` the caller calls when the run has ended.
+            The result of *run*. The caller calls its `prepare` when the run has ended.
         """
         before, earlier = self._latest, None
         if before is not None:
@@ -189,7 +191,7 @@ class RunReport:
         return self._latest
 
     def is_of(self, arguments: dict[str, Any]) -> bool:
-        """Tell whether the displayed result belongs to the present code and to *arguments*."""
+        """Tell whether the displayed result is of the current code, called with *arguments*."""
         latest = self._latest
         if latest is None or latest.is_old:
             return False
@@ -202,9 +204,9 @@ class RunReport:
         return run is not None and run.is_going_on
 
     def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
-        """Make `show` display the run of *earlier*.
+        """Make `show` display the run of the view *earlier*.
 
-        Mark it as outdated if it is not one of *tool*.
+        If it is not a run of *tool*, which may have been redefined, mark it as outdated.
         """
         latest = self._latest = earlier._latest
         if latest is not None and latest.run.tool is not tool:
@@ -222,9 +224,9 @@ class RunReport:
         self.show(over=False)
 
     def show(self, *, over: bool) -> None:
-        """Update the view of the run, sending only changes.
+        """Update the view of the run. Only changes are sent to the page.
 
-        With *over*, show that the run has ended, and its prepared result. Otherwise show the run as
+        If *over* is true, show that the run has ended, and its result. Otherwise show the run as
         active.
         """
         latest = self._latest
@@ -341,7 +343,7 @@ class RunReport:
         put(self._clock, _clock_html(result, over=self._is_over))
 
     def _show_age(self, result: RunResult) -> None:
-        """If the tool's code has changed since, show *result* in grey, below a line saying so."""
+        """Show *result* in grey, below a notice, if the tool's code has changed since the run."""
         about = Html("")
         if result.is_old:
             about = _ABOUT
@@ -432,7 +434,7 @@ def _result_html(run: Run, limit: int) -> Html:
 
 
 def _is_result(run: Run) -> bool:
-    """Tell whether *run* ended normally or with an error of its own, and was not stopped."""
+    """Tell whether *run* ended with a result or an error of the tool, and was not stopped."""
     return run.state in ("ok", "error")
 
 
@@ -444,7 +446,7 @@ def _is_more(run: Run) -> bool:
 
 
 def _details(run: Run) -> str:
-    """Return the traceback, folded; empty if there is none. No model sees it."""
+    """Return the traceback, which only the user sees, as a fold; empty if there is none."""
     if not run.traceback:
         return ""
     return (
@@ -454,9 +456,10 @@ def _details(run: Run) -> str:
 
 
 class LogView:
-    """A view of an output, split into pieces of about one screen.
+    """A view of the printed output of a run, which may still be growing.
 
-    While the output grows, only the last piece is sent again.
+    The output is split into pieces of about one screen. While it grows, only the last piece is sent
+    to the page again.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -477,13 +480,13 @@ class LogView:
         self._begun = monotonic()
 
     def show(self, output: Output, *, over: bool, limit: int = REST) -> None:
-        """Update the view. While the output grows, some calls do nothing, to save time.
+        """Update the view. If it was updated a moment ago and the output still grows, do nothing.
 
         Args:
             output: The output so far.
             over: Whether the output is complete.
-            limit: The maximum number of characters to show of the output after the pieces (see
-                `divided`).
+            limit: The maximum number of characters to show of each piece. It matters for the last
+                piece of a long output, which is the rest that `divided` returns.
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -503,10 +506,9 @@ class LogView:
             self._lines.children = self._widgets
 
     def _put(self, index: int, piece: Piece, *, is_other: bool) -> None:
-        """Show *piece* at *index*.
+        """Show *piece* at *index*, unless the same piece is already shown there.
 
-        A piece that is already shown is drawn again only if the limit of characters has changed
-        (*is_other*).
+        *is_other* says that the limit of characters has changed, so that it must be drawn again.
         """
         if index == len(self._pieces):
             self._pieces.append(piece)
@@ -520,17 +522,17 @@ class LogView:
     def _drop_beyond(self, count: int) -> None:
         """Remove all pieces except the first *count*.
 
-        The number of pieces can decrease: if an output contains too much HTML, a display that is
-        updated is shown as text.
+        The number of pieces can decrease. For example, a display may become text when it is
+        updated, because the output contains too much HTML.
         """
         self._parts.drop(self._widgets[count:])
         del self._pieces[count:], self._widgets[count:]
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Split *chunks* into pieces of whole lines, and the rest after the first `LIVE` characters.
+    """Split *chunks* into pieces of whole lines, up to `LIVE` characters, and the rest.
 
-    A complete piece does not change when more output follows.
+    When more output arrives, only the last piece and the rest can change.
     """
     pieces: list[Piece] = []
     piece: list[Chunk] = []

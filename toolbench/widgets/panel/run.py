@@ -60,8 +60,8 @@ class RunControls:
 
         Args:
             parts: The factory of the widgets.
-            start: A function that starts a run and returns whether the run began. It is called with
-                True if the server checks the arguments, and with False if the form checks them.
+            start: A function that starts a run, and returns whether the run began. Its argument is
+                True to send the arguments unchecked, so that the server checks them.
             cancel: A function that cancels the run.
         """
         self._parts, self._start = parts, start
@@ -95,7 +95,7 @@ class RunControls:
             reason: The reason, without a full stop.
             fields: The fields to fix. The first few become links.
             judged_elsewhere: Whether a server can check the arguments. If so, show a button
-                to send the arguments anyway.
+                that sends the arguments although they do not fit the schema.
         """
         refused = reason, [field.name for field in fields], judged_elsewhere
         if refused == self._refused:
@@ -132,8 +132,8 @@ class RunControls:
     def expect_click(self) -> None:
         """Let the next click start a run, even if it follows the last click quickly.
 
-        After the user has answered a question or edited a field, a quick click is not a double
-        click.
+        Otherwise it would be ignored as the second click of a double click. After an answer or an
+        edit of a field it cannot be one.
         """
         self._begun = -QUIET
 
@@ -167,7 +167,7 @@ class PanelRuns:
         when_over: Callable[[Run], object],
         when_state: Callable[[str], object],
     ) -> None:
-        """Make the view for runs. There is no run yet.
+        """Make the view, without a run.
 
         Args:
             parts: The factory of the widgets.
@@ -176,8 +176,8 @@ class PanelRuns:
             add: A function that shows a new widget beside the buttons.
             when_over: A function that is called with each run that has ended, after the run is
                 shown. Its errors are logged.
-            when_state: A function that is called with the state of the active run whenever the
-                state changes, and with an empty string after the run has ended.
+            when_state: A function that is called with the active run's state whenever it changes.
+                After the run has ended, it is called with an empty string.
         """
         self._lock, self._controls = lock, controls
         self._when_over, self._when_state = when_over, when_state
@@ -202,7 +202,7 @@ class PanelRuns:
 
     @property
     def shown_record(self) -> RunRecord | None:
-        """The record of the displayed run; None if it is active, or if it was sent unchecked."""
+        """The record of the displayed run; None if the run is active, or was sent unchecked."""
         run = self.report.run
         if run is None or not run.done.is_set() or run.unchecked:
             return None
@@ -242,20 +242,19 @@ class PanelRuns:
             ticker.look_now()
 
     def _show_at_once(self, result: RunResult, _: Run) -> None:
-        """Prepare *result*, and run the ticker now, which shows the result.
+        """Prepare *result* in the thread of its run, then make the ticker show it now.
 
-        The thread of the run calls this. A run that ignored its cancellation may end after the next
-        run.
+        The run may be an earlier one, which ignored its cancellation and ends only now.
         """
         result.prepare()
         self._news.set()
         ticker.look_now()
 
     def refresh(self) -> bool:
-        """Update the view of the run. Return whether the run is active and needs more updates.
+        """Update the view of the run. Return whether more updates are needed.
 
-        Run is enabled before the page shows that the run is over, because a user may press it at
-        once.
+        The button Run is enabled before the page shows that the run is over, because the user may
+        then press it at once.
         """
         with self._lock:
             run = self.latest
@@ -283,10 +282,7 @@ class PanelRuns:
             self._when_state(state)
 
     def _end(self, run: Run) -> None:
-        """Call `when_over` with *run*.
-
-        An error of the function is logged, not raised, because the run itself is over.
-        """
+        """Call the function `when_over` with *run*, and log its error if it fails."""
         # A reference to a run must not keep its panel alive
         run.dialogue.asker = decline
         try:
@@ -313,9 +309,10 @@ class PanelRuns:
         return answer
 
     def _ask_before(self, run: Run, go: Callable[[], object], *, confirm: bool) -> None:
-        """Ask for consent if the policy requires it, then call *go*, which starts *run*.
+        """In a Python without threads, ask for consent, then call *go*, which starts *run*.
 
-        This is for a Python without threads, in which the run cannot wait for consent itself.
+        Without threads, the run itself cannot wait for the answer. If the policy does not require
+        consent, call *go* at once.
         """
         is_asked = run.dialogue.asker is not decline
         run.dialogue.asker = already_answered(decline(Question("", {})))
@@ -340,16 +337,16 @@ class PanelRuns:
     # --- the run of an earlier panel --------------------------------------------------
 
     def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
-        """Show the run of *earlier*, if there is one, until this panel starts its first run.
+        """Show the run of an earlier panel, if it has one, until this panel starts a run.
 
-        If that run is active, it can be cancelled here, and it does not prevent runs of this panel.
+        If the earlier run is still active, the user can cancel it here, and can also start a run.
         If it is waiting for an answer, it is cancelled, because its question was in the earlier
         panel.
 
         Args:
-            earlier: The view of an earlier panel.
-            tool: The tool of this panel. A run of another tool is marked as one of the earlier
-                code.
+            earlier: The view of the earlier panel's run.
+            tool: The tool of this panel. If the earlier run is of another definition, it is marked
+                as a run of the earlier code.
         """
         run = earlier.run
         if run is not None:

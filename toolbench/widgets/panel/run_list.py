@@ -36,8 +36,8 @@ _DIFFERENCES = 5_000
 class Runs(w.VBox):
     """The widget that draws the runs on the page.
 
-    The page sends the key of the run that the user opens (`picked`) or marks for comparison
-    (`compare`).
+    The page sends messages with the key of a run: `picked` if the user opens the run, `compare` if
+    the user marks it for comparison.
     """
 
     rows: Any = List().tag(sync=True)
@@ -73,14 +73,14 @@ class RunList:
         Args:
             parts: The factory of the widgets.
             lock: A reentrant lock: any thread may call the callbacks.
-            runs: Returns the records, oldest first.
-            load: Puts the arguments of a record into a form.
-            run_again: Runs a record again.
-            save: Saves the arguments of a record as an example; None if the list has no such
+            runs: A function that returns the records of the runs, oldest first.
+            load: What the button *Load* does: put the arguments of a record into a form.
+            run_again: What *Run again* does: call the tool with the arguments of a record.
+            save: What *Save as example* does: save the arguments of a record. None for no such
                 button.
-            check: Saves a record as a check; None if the list has no such button.
+            check: What *Save as check* does: save a record as a check. None for no such button.
             words: The initial text of the filter.
-            has_tools: Whether the runs are of several tools.
+            has_tools: Whether the runs are of several tools, so that each row names its tool.
         """
         self._lock, self._all = lock, runs
         self._rows: list[RunRow] = []
@@ -117,16 +117,13 @@ class RunList:
     # --- the list ---------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Show all present runs, and open the newest."""
+        """List the runs again, and open the newest."""
         with self._lock:
             self._table.compared, self._is_chosen = [], False
             self._fill("")
 
     def follow(self) -> None:
-        """Show all present runs.
-
-        A run that the user has chosen stays open. Otherwise the newest one opens.
-        """
+        """List the runs again. Open the newest, unless the user has chosen a run."""
         with self._lock:
             picked = ""
             if self._is_chosen:
@@ -134,10 +131,7 @@ class RunList:
             self._fill(picked)
 
     def _fill(self, picked: str) -> None:
-        """List the runs that match the filter, and open the one with the key *picked*.
-
-        If none has that key, open the newest.
-        """
+        """List the runs that match the filter. Open the one called *picked*, or else the newest."""
         records = self._all()
         found = rows_of(records, self._filter.matches)
         self._rows = list(islice(found, MAX_RUNS))
@@ -244,10 +238,10 @@ class RunList:
 
 
 def _sent(rows: Sequence[RunRow]) -> tuple[list[list[Any]], list[str]]:
-    """Return *rows* and their pictures in the form that `Runs` takes.
+    """Return the values for `Runs.rows` and `Runs.pictures`.
 
-    Each row becomes a list: key, number, start, tool, state, colour of the state, duration,
-    arguments, result, and the index of its picture (-1 if it has none).
+    Each row becomes a list with its key, number, start, tool, state, colour of the state, duration,
+    arguments and result. The last item is the index of its picture, or -1 if it has none.
     """
     pictures = list[str]()
     room, sent = _PICTURES, []

@@ -32,7 +32,7 @@ _FUTURE = re.compile(r"^from __future__ .*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Handle:
-    """The Python code with which a notebook or a file gets a tool."""
+    """The Python code that a notebook or a file needs to use a tool."""
 
     expression: str
     imports: tuple[str, ...] = ()
@@ -44,9 +44,10 @@ class Handle:
 
 
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
-    """Return Python code that calls *tool* with *arguments* in the notebook that shows the tool.
+    """Return Python code that calls *tool* with *arguments* in the current notebook.
 
-    A server's tool is called by its address, because its name may belong to another tool by now.
+    If no variable or module has the tool, the code finds it by its address, such as `server.tool`.
+    The name alone could belong to another tool.
     """
     name = str(ToolAddress.of(tool))
     handle = _in_this_notebook(tool) or Handle(repr(name))
@@ -59,7 +60,7 @@ def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return a cell with the magic `%%tool` that calls *tool* with *arguments*.
 
-    A server's tool is named by its address, as in `as_python`.
+    The cell names the tool by its address, such as `server.tool`.
     """
     body = dumps(dict(arguments), indent=2, ensure_ascii=False)
     return f"%%tool {shlex.quote(str(ToolAddress.of(tool)))}\n{body}"
@@ -68,8 +69,8 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: RunRecord | None = None) -> str:
     """Return a pytest test that calls *tool* with *arguments*.
 
-    If *seen*, the record of such a call, is given, the test expects its result and gives the same
-    answers to questions. Otherwise the test expects that the call succeeds without a warning.
+    *seen* is the record of an earlier call with these arguments. The test then expects its result,
+    and answers questions in the same way. Without *seen*, the test expects success and no warnings.
     """
     handle, presets, names = _in_a_file(tool), list[Any](), ["run_tool"]
     if seen is not None:
@@ -91,9 +92,9 @@ def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: RunRecord | Non
 
 
 def _expectation(tool: AnyTool, seen: RunRecord | None) -> Iterator[str]:
-    """Yield the lines that expect the result of *seen*, or success.
+    """Yield the lines of a test that expect the result of *seen* or, without it, success.
 
-    A comment among the lines says what is left out.
+    If the result is too long or has a secret, a comment says that it is not compared.
     """
     from toolbench.checks.check import Check  # noqa: PLC0415 - it brings MCP
 
@@ -129,7 +130,7 @@ SNIPPETS: dict[str, Callable[[AnyTool, Mapping[str, Any]], str]] = {
 
 
 def _in_this_notebook(tool: AnyTool) -> Handle | None:
-    """Return the code with which a cell gets *tool*; None if the cell needs its address."""
+    """Return the code that a cell of this notebook needs to use *tool*; None if there is none."""
     for name, value in _variables(_MAIN):
         if value is tool:
             return Handle(name)
@@ -148,7 +149,7 @@ def _name_in(client: Any, tool: AnyTool) -> str:
 
 
 def _in_a_file(tool: AnyTool) -> Handle:
-    """Return the code with which a separate file gets *tool*."""
+    """Return the code that a separate file needs to use *tool*."""
     handle = _from_a_module(tool)
     if handle is not None:
         return handle
@@ -162,7 +163,7 @@ def _in_a_file(tool: AnyTool) -> Handle:
 
 
 def _of_a_server(tool: AnyTool) -> Handle:
-    """Return the code with which a file connects to the server of *tool* and gets *tool*."""
+    """Return the code that a file needs to connect to the server of *tool* and use the tool."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - not for %load_ext
     from toolbench.mcp.servers import connected  # noqa: PLC0415 - as above
 

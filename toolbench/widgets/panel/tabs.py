@@ -42,10 +42,7 @@ class PanelTabs:
     """The tabs in the panel of one tool."""
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
-        """Make the tabs of *panel*. At first only the tab of the form has contents.
-
-        The contents of the other tabs are made later, while the lock of *panel* is held.
-        """
+        """Make the tabs of *panel*. The content of a tab other than Form is made on first use."""
         self._panel = panel
         self._parts = parts
         self._secrets: Any = None
@@ -78,7 +75,7 @@ class PanelTabs:
         return self._parts.column(self._panel.form.widget, self._secrets)
 
     def update_secrets(self) -> None:
-        """Show again where each secret comes from: the user may have been asked for one."""
+        """Update the lines that say where each secret comes from, after a run has asked for one."""
         if self._secrets is not None:
             self._secrets.value = secrets_html(self._panel.tool)
 
@@ -226,9 +223,9 @@ def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
 
 
 class CodeView(View):
-    """The call that the form describes, as text to copy. Secrets are hidden.
+    """The call with the form's arguments, as text to copy, such as Python. Secrets are hidden.
 
-    The button *Copy call* copies the kind of text that is chosen here.
+    The user chooses a kind of text, which the button *Copy call* then copies too.
     """
 
     def __init__(self, panel: "ToolPanel") -> None:
@@ -268,7 +265,7 @@ def _written_as(kind: str, panel: "ToolPanel") -> str:
 
 
 def _arguments(form: SchemaForm) -> dict[str, Any]:
-    """Return the form's values as they are sent: the user's code may have set dates."""
+    """Return the form's values as JSON data, because the program may have set Python objects."""
     arguments: dict[str, Any] = as_sent(form.masked)
     return arguments
 
@@ -344,7 +341,7 @@ class HistoryView(View):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the history again, and open the newest run, at the top of the list."""
+        """Read the history again, and open the newest run."""
         self.runs.refresh()
 
 
