@@ -31,7 +31,7 @@ _WAITING = 2_000
 
 
 class ExportCard(LiveView):
-    """The description of an exported package, with a button that runs its tests in a process."""
+    """The description of an exported package, and a button that runs its tests in a new process."""
 
     def __init__(self, package: PackageFolder, text: str = "") -> None:
         """Show *package*. *text* is the card as plain text, by default that of *package*."""

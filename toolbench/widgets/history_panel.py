@@ -18,7 +18,7 @@ class HistoryPanel(LiveView):
     """The runs of all tools. *Load* and *Run again* open the run's tool below the list."""
 
     def __init__(self, listed: ListedRuns) -> None:
-        """Show the history. The filter has the words of *listed*."""
+        """Show the runs in *listed*, with the same filter."""
         self._listed = listed
         self._panel: ToolPanel | None = None
         lock, parts = RLock(), Parts()
@@ -57,9 +57,9 @@ class HistoryPanel(LiveView):
             panel.run_again(record)
 
     def _panel_of(self, record: RunRecord) -> ToolPanel | None:
-        """Return a panel of the tool of *record*, reusing the open panel if it has the same tool.
+        """Open a panel of the tool of *record*, or use the open panel if it has the same tool.
 
-        Return None if the tool is not found, or if the open panel is busy.
+        Return the panel; None if the tool is not found, or if the open panel is busy.
         """
         try:
             tool = record.find_tool()

@@ -1,9 +1,12 @@
 """Views that belong to the cell that shows them, and are saved and closed with its output.
 
 When a cell runs again, the page removes the old output of the cell, and `shown_views` closes the
-views in it. JupyterLab and Notebook do not save the state of widgets, so a reopened notebook shows
-an error in place of a widget. Therefore the cell of a view gets another output before the widget,
-with the view and its later runs as HTML. This HTML is hidden while the page draws the widget.
+views in it.
+
+JupyterLab and Notebook do not save the state of widgets, so a reopened notebook shows an error in
+place of a widget. Therefore a cell that shows a view gets two outputs. The first has the view as
+HTML, which includes runs that end later. It is hidden while the page can draw the second output,
+the widget.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,12 +47,14 @@ class LiveView(w.VBox):
 
     A subclass returns a mime bundle in `_static`. It may also define:
 
-    - `_views`: The views inside this view. It is busy while one of them is, and closes them.
-    - `_records`: The runs that `_static` already shows.
-    - `still`: The HTML to save together with later runs, if it is not that of `_static`.
-    - `_release`: Stops activities before the view closes.
-    - `resume(earlier)`: Continues the state of *earlier*, a view that the cell showed before and
-      that may be closed. It returns whether it did.
+    - `_views`: The views inside this view. This view is busy while one of them is busy, and closes
+      them when it closes.
+    - `_records`: The records of the runs that the HTML of `_static` shows.
+    - `still`: The HTML of the view without runs, if it is not the HTML of `_static`. In the saved
+      notebook, the runs that end later are added below it.
+    - `_release`: Stops listeners and runs before the view closes.
+    - `resume(earlier)`: Takes over the state of *earlier*, a view from the cell's previous run that
+      may be closed. It returns whether it took over anything.
     """
 
     def __init__(
@@ -67,7 +72,8 @@ class LiveView(w.VBox):
             lock: A reentrant lock that is held while the view closes.
             children: The widgets in the view.
             *classes: Additional CSS classes.
-            use: What the user can use again after running the cell, such as "the form".
+            use: What works only after the user runs the cell of a reopened notebook again, such as
+                "the form". The saved HTML says so.
         """
         self._parts, self._lock = parts, lock
         self._made_in = shown_views.cell
@@ -93,7 +99,7 @@ class LiveView(w.VBox):
         return []
 
     def _release(self) -> None:
-        """Stop listeners and runs of the view. After this, its inner views and parts are closed."""
+        """Stop the listeners and the runs of the view. `close` calls this first."""
 
     @property
     def is_busy(self) -> bool:
@@ -131,11 +137,12 @@ class LiveView(w.VBox):
 
 
 class ShownViews:
-    """Remembers which cells made or showed each view, and closes a view when all of them ran again.
+    """Closes views that are no longer shown, because their cells have run again.
 
-    When a cell runs again, the page removes the old output of the cell. Without this class, the
-    widgets in that output would stay in the kernel and in the page. A view stays open if the cell
-    shows it again, or if another cell made or shows it.
+    When a cell runs again, the page removes the old output of the cell. But the widgets in this
+    output would stay in the memory of the kernel and of the page. So this class remembers which
+    cells made or showed each view. When all of them have run again without showing the view, it is
+    closed.
     """
 
     def __init__(self) -> None:
@@ -152,7 +159,7 @@ class ShownViews:
         """
 
     def begin(self, cell: str | None) -> None:
-        """Record that *cell* begins, so that views of its earlier run no longer belong to it.
+        """Record that *cell* starts, so that views of its earlier run no longer belong to it.
 
         Args:
             cell: The id that the front end gives the cell; None if the cell has no id.
@@ -169,10 +176,10 @@ class ShownViews:
         """Record that the running cell shows *view*.
 
         Args:
-            view: An object with `is_busy` and `close`. If it has `resume`, this method is called
+            view: An object with `is_busy` and `close`. If it also has `resume`, `resume` is called
                 with each view of the cell's earlier runs, until it returns True.
-            made_in: The value of `cell` when the view was made. A view that no cell made is never
-                closed here.
+            made_in: The value of `self.cell` when the view was made. If it is None, no cell made
+                the view, and the view is never closed here.
         """
         if self.cell is None:
             return
@@ -188,10 +195,10 @@ class ShownViews:
                 return
 
     def end(self) -> None:
-        """Record that the cell ends, and close the views that belong to no cell.
+        """Record that the running cell has ended, and close the views that belong to no cell.
 
-        A busy view is closed at the end of a later cell. If the cell has shown a view, its earlier
-        views are forgotten and can no longer be resumed.
+        A view that is still busy is closed at the end of a later cell. If the cell has shown a
+        view, the views of its earlier runs are forgotten, so they cannot be resumed any more.
         """
         if any(self.cell in cells for cells in self._cells.values()):
             self._earlier = [entry for entry in self._earlier if entry[0] != self.cell]
@@ -204,7 +211,7 @@ class ShownViews:
             _forget_output(view)
 
     def withdraw(self) -> None:
-        """Clear the output of the announcement, unless a view has replaced it."""
+        """Clear the text that `announced` shows, unless a view has replaced it."""
         announcement, self.announcement = self.announcement, None
         if announcement is not None:
             announcement.replace({"text/plain": ""})
@@ -258,7 +265,10 @@ class CellOutput:
 
 @contextmanager
 def announced(text: str) -> Iterator[None]:
-    """Show *text* in the running cell until the view that the `with` block makes replaces it."""
+    """Show *text* in the running cell while the `with` block prepares a view.
+
+    The view replaces the text.
+    """
     publisher = _publisher()
     # A notebook that runs without a page gets no additional outputs
     if publisher is not None and can_ask_in_cell():
@@ -275,14 +285,14 @@ def announced(text: str) -> Iterator[None]:
 
 
 class SavedOutput:
-    """The output that contains one panel as HTML, in the cell that shows the panel."""
+    """The output of a cell with a view as HTML, which a reopened notebook shows in its place."""
 
     def __init__(self, use: str = "") -> None:
         """Prepare the output, which `show` makes.
 
         Args:
-            use: What the user can use again after running the cell, such as "the form". A line
-                below the panel's HTML says so. If empty, there is no such line.
+            use: What works only after the user runs the cell again, such as "the form". A line
+                below the HTML says so; empty for no such line.
         """
         self._use = use
         # None if no page was open when the panel was shown: a notebook that runs without a page
@@ -292,11 +302,11 @@ class SavedOutput:
         self._views: dict[tuple[str, int], tuple[str, str]] = {}
 
     def show(self, still: str, records: Sequence[RunRecord] = ()) -> None:
-        """Add the output to the running cell, before the panel.
+        """Add the output to the running cell, before the view.
 
         Args:
-            still: The panel as HTML.
-            records: The runs that the HTML *still* already shows.
+            still: The view as HTML.
+            records: The records of the runs that this HTML shows.
         """
         publisher = _publisher()
         if publisher is None:
@@ -315,10 +325,10 @@ class SavedOutput:
             output.replace(self._content(still, ()))
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Show the HTML *still* in the output, and below it the *records* that `show` did not get.
+        """Replace the output with the HTML *still* and, below it, the runs that ended later.
 
-        Any thread may call this. Each record is rendered only once. Without new records, nothing
-        happens.
+        These are the runs in *records* whose records were not passed to `show`. If there are none,
+        do nothing. Any thread may call this.
         """
         news = [record for record in records if record.key not in self._last_keys]
         if self._output is None or not news:
@@ -348,7 +358,7 @@ class SavedOutput:
 
 
 def _hint(use: str) -> str:
-    """Return a line that says how to use *use* again; empty if *use* is empty."""
+    """Return the line "Run the cell to use ..." with *use*; empty if *use* is empty."""
     if not use:
         return ""
     style = f"{TEXT_FONT};{REMARK}"

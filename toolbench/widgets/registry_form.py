@@ -27,22 +27,24 @@ _REFUSED = "Nothing was connected: you declined."
 
 
 class RegistryForm(LiveView):
-    """The form for a server of a registry. It shows what will run, and runs it only after approval.
+    """The form with which the user connects a server that a registry lists.
+
+    It shows what will run, and runs it only after the user's approval.
 
     Attributes:
-        form: The form; None once the server is connected.
+        form: The form for the values that the server needs; None after the server is connected.
     """
 
     def __init__(
         self, name: str, server: RegisteredServer, ways: Mapping[str, Way], connect: Connect
     ) -> None:
-        """Show the form of the first of *ways*. If there is nothing to fill in, ask at once.
+        """Show the form of the first way to connect. If it has no fields, ask for approval at once.
 
         Args:
-            name: The name that the server will have here.
-            server: The server in the registry.
-            ways: The ways to reach or start the server, by label.
-            connect: Connects the server. It is called in a thread, after approval.
+            name: The name that the server will have in this session.
+            server: The description of the server in the registry.
+            ways: The ways to reach or start the server, such as a URL or a command, by label.
+            connect: A function that connects the server. A thread calls it after approval.
         """
         self._name, self._server, self._ways, self._connect = name, server, ways, connect
         self._head = _head_html(server)
@@ -104,7 +106,7 @@ class RegistryForm(LiveView):
         self._asked.add_done_callback(partial(self._answered, question, entry))
 
     def _forget_question(self) -> None:
-        """Withdraw the open question, because the form now describes something else."""
+        """Withdraw the open question for approval, because the form has changed since."""
         settle(self._asked, Answer("cancel"))
         put(self._state, Html(""))
 
@@ -152,7 +154,7 @@ class RegistryForm(LiveView):
 
 
 def _head_html(server: RegisteredServer) -> Html:
-    """Return what the registry says about *server*: its title, description, status and page."""
+    """Return the title, description, status and home page of *server* in the registry, as HTML."""
     title = on_one_line(server.text("title") or server.name)
     html = Html(
         f"<div><strong>{escape(title)}</strong> {escape(server.source)}</div>"

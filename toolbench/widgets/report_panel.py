@@ -36,10 +36,10 @@ _MOST = 10
 
 
 class OpenedTrial:
-    """The transcript of one trial, a model's answer to a case. Each call can be run in a panel."""
+    """The transcript of one trial: a model's answer to a case, with a panel for each call."""
 
     def __init__(self, trial: Trial, report: EvalReport) -> None:
-        """Open *trial* of *report*. Its calls run only when the user starts them."""
+        """Open *trial* of *report*. The user can run its calls in their panels."""
         self.trial = trial
         self._parts = parts = Parts()
         self._panels: list[ToolPanel] = []
@@ -106,11 +106,9 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
 
 
 class RowsPanel(LiveView):
-    """A report with one open row at a time, shown below it.
+    """The base class of reports in which a click on a row opens its details below the report.
 
-    A click on another row closes the first.
-
-    A subclass defines in `show_row` what a row opens.
+    One row is open at a time. A subclass shows the details in `show_row`.
     """
 
     def __init__(self, report: Any, overview: Html) -> None:
@@ -131,9 +129,9 @@ class RowsPanel(LiveView):
         raise NotImplementedError
 
     def _open(self, views: Sequence[Any], *widgets: Any) -> None:
-        """Show *widgets*, and close the previous views.
+        """Show *widgets* below the report, and close the views that were open there.
 
-        *views* are the views among the new widgets.
+        *views* are those of the new widgets that must be closed later.
         """
         with self._lock:
             old, self._opened = self._opened, views
@@ -238,7 +236,10 @@ class CheckPanel(RowsPanel):
         show_if(self._accept, is_shown=result.has_new_result and self.report.file is not None)
 
     def accept(self) -> None:
-        """Write the open check's result to the file, or show why this failed."""
+        """Write the open check's new result to the file, so that the check expects it from now on.
+
+        If this fails, show why.
+        """
         with self._lock:
             # The second click of a double click
             if not self.report[self._row].has_new_result:

@@ -1,6 +1,6 @@
 """The contents of a resource, and a button for each resource to which a result links.
 
-A resource is read only after a click. The texts of links and resources may be hostile.
+A resource is read only after a click on its button. Links and resources may be hostile.
 """
 
 from collections.abc import Iterator
@@ -89,10 +89,12 @@ class LinkedResources:
         observation: MCPObservation,
         redactor: Redactor,
     ) -> None:
-        """Show a button for each link in *observation*, a result from *session*.
+        """Show a button for each link in a result.
 
-        If *session* is None, show no buttons. *redactor* hides the call's secrets in the names of
-        the links.
+        Args:
+            session: The server that sent the result; None to show no buttons.
+            observation: The result.
+            redactor: Hides the secrets of the call in the names of the links.
         """
         self.clear()
         self._redactor = redactor
@@ -141,7 +143,7 @@ class LinkedResources:
 
 
 def session_of(tool: ToolDefinition[Any, Any]) -> MCPServerSession | None:
-    """Return the session with the server of *tool*; None if there is no session."""
+    """Return the session with the server of *tool*; None if it is not connected."""
     executor = tool.executor
     if isinstance(executor, MCPToolExecutor):
         return executor.client

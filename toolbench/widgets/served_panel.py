@@ -1,7 +1,8 @@
 """The panel of a server of tools: how an agent connects, and each call that arrives.
 
-A call that waits for the user, or runs for a while, has buttons to allow it, to answer it by hand
-or to stop it. Every call has a line that can be opened.
+Calls that wait for the user, or that have been running for a while, have buttons: to allow a call,
+to answer it by hand, or to stop it. Every call has a line in a list, and a click on it opens the
+call.
 """
 
 from collections.abc import Callable
@@ -65,9 +66,9 @@ _LIMIT = 20_000
 
 
 class ServedPanel(LiveView):
-    """The live view of a server of tools: calls that wait for the user, and a line per call.
+    """The live view of a server of tools: calls that wait for the user, and a list of all calls.
 
-    Any thread may call the callbacks of the panel and report changes of calls.
+    Any thread may call the panel's callbacks, and report changes of calls.
     """
 
     def __init__(self, served: Served, variables: Variables | None = None) -> None:
@@ -75,7 +76,7 @@ class ServedPanel(LiveView):
 
         Args:
             served: The server.
-            variables: The variables that get results. By default, those of the notebook.
+            variables: Where the user can store results. By default, variables of the notebook.
         """
         self._served, self._variables = served, variables or Variables()
         self._lock = RLock()
@@ -128,9 +129,9 @@ class ServedPanel(LiveView):
     # --- news ---------------------------------------------------------------------------
 
     def _note_change(self, call: ServedCall | None) -> None:
-        """Remember that *call* has changed. If *call* is None, the server has changed.
+        """Remember that *call* or, if it is None, the server has changed.
 
-        The next tick shows the change, so the calling thread does not wait.
+        The ticker shows the change at its next tick, so that the calling thread need not wait.
         """
         if call is not None:
             with self._news_lock:
@@ -268,7 +269,7 @@ _lines: WeakKeyDictionary[ServedCall, Line] = WeakKeyDictionary()
 
 
 def _line_of(call: ServedCall) -> Line:
-    """Return the line of *call*. For an ended call, the line is made only once."""
+    """Return the line of *call* in the list. The line of an ended call is made only once."""
     return written_once(_lines, call, _new_line)
 
 
@@ -288,7 +289,7 @@ def _new_line(call: ServedCall) -> Line:
 
 
 class ArrivedCall:
-    """The details of one call, with buttons to open the call in a panel and to close this view."""
+    """The details of one call, with a button that opens the call in its tool's panel."""
 
     def __init__(self, call: ServedCall, variables: Variables, close: Callable[[], object]) -> None:
         """Show *call*. The user can store its result in *variables*.
@@ -408,10 +409,7 @@ class LiveCall:
         self._by_hand.ask_for_reason(f"{self._refusal.description} it")
 
     def _refuse(self, reason: str) -> None:
-        """If the question asks for consent, answer that the user refuses; otherwise stop the call.
-
-        *reason* may be empty.
-        """
+        """Refuse the call if it waits for consent; otherwise stop it. *reason* may be empty."""
         question = self._question
         if question is not None and question.consent is not None:
             self.call.reply(question, Answer("decline", {"reason": reason}))

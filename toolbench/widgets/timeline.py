@@ -1,7 +1,8 @@
 """A timeline on the page: its spans, which `frontend/src/timeline.ts` draws, and the opened span.
 
-The spans are sent in pieces of columns, in which numbers stand for repeated strings. Only changed
-pieces are sent again. The texts of spans are sent when the user starts to filter or opens a span.
+The spans are sent in pieces, each as one list per attribute, with numbers in place of repeated
+strings. Only changed pieces are sent again. The texts of the spans are sent only when the user
+starts to filter or opens a span.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,9 +61,9 @@ class SpanPiece(w.Widget):
 class DrawnTimeline(w.VBox):
     """The widget that draws a timeline on the page.
 
-    The page sends three kinds of messages: which span was opened (its place in `open`, with its
-    `start` and `name`), whether the timeline is visible (`shown`), and that texts are needed
-    (`texts`).
+    The page sends three kinds of messages. `open` is the index of the span that the user has
+    opened, with its `start` and `name`. `shown` says whether the timeline is visible. `texts`
+    requests the texts of the spans.
     """
 
     lanes: Any = List().tag(sync=True)
@@ -86,20 +87,22 @@ def _span_html(span: Span) -> Html:
 
 
 class TimelineView(LiveView):
-    """A timeline with lanes, the opened span, and tables. It is saved as a picture with a table.
+    """A timeline as a widget: its spans in lanes, the open span, and tables.
 
-    A timeline with a source is updated once a second while it is visible on a page.
+    If the timeline has a source, it is updated once a second while it is visible on a page. A saved
+    notebook contains it as a picture and a table.
     """
 
     def __init__(
         self, timeline: Timeline, lock: Lock | None = None, show: ShowSpan = lambda span: Html("")
     ) -> None:
-        """Show *timeline* and, if it has a source, what happens later.
+        """Show *timeline* and, if it has a source, the spans that are added later.
 
         Args:
             timeline: The timeline.
-            lock: The reentrant lock of the view that contains the timeline; None for a new lock.
-            show: Returns the HTML of a model's answer; empty if it does not know the span.
+            lock: The reentrant lock of the view that contains this one; None for a new lock.
+            show: A function that returns the HTML to show for the span of a model's answer. If it
+                returns an empty string, the span's text is shown.
         """
         self.timeline = timeline
         """The timeline as of the last update."""
@@ -120,7 +123,7 @@ class TimelineView(LiveView):
         self._send()
 
     def refresh(self) -> None:
-        """Show what has happened since. Only changes are sent to the page."""
+        """Add what has happened since the last update. Only changes are sent to the page."""
         begin = perf_counter()
         timeline = self.timeline.latest()
         with self._lock:
@@ -180,7 +183,7 @@ class TimelineView(LiveView):
         return self._is_shown and self.comm is not None
 
     def show_span(self, span: Span) -> None:
-        """Show *span* below the lanes in place of the previous one, unless that one is busy."""
+        """Open *span* below the lanes, and close the previous one, unless a tool runs there."""
         if self.opened is not None and self.opened.is_busy:
             self.opened.say("A tool is running here: wait, or cancel it.")
         else:
@@ -207,7 +210,10 @@ class TimelineView(LiveView):
 
 
 def _columns(spans: Sequence[Span]) -> dict[str, list[Any]]:
-    """Return *spans* by columns, in the form that the page takes. Open spans have no end."""
+    """Return *spans* as `SpanPiece.columns`: one list per attribute, numbers for the strings.
+
+    The list `words` has the strings. Spans that have not ended have no end.
+    """
     words: dict[str, int] = {}
     columns: dict[str, list[Any]] = {}
     for name in _WORDS:
@@ -234,10 +240,10 @@ def _line(text: str) -> str:
 
 
 class OpenedSpan:
-    """One span: its run as in the history, its message as in the explorer, or its text."""
+    """The details of one span: its run, its message with the answer, or only its text."""
 
     def __init__(self, span: Span, lock: Lock, close: Callable[[], object], show: ShowSpan) -> None:
-        """Open *span*. The button *Close* calls *close*. *show* returns the HTML of an answer."""
+        """Open *span*. The button *Close* calls *close*. For *show* see `TimelineView`."""
         self._lock, self._close, self._server = lock, close, span.server
         self._parts = parts = Parts()
         self._panel: ToolPanel | None = None

@@ -1,4 +1,4 @@
-"""Calls in the panels of their tools: those of a model's message, and ended calls."""
+"""Calls in the panels of their tools: the calls of a model's message, and calls that have ended."""
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
@@ -26,7 +26,10 @@ from toolbench.widgets.panel.panel import ToolPanel
 
 
 class CallPanel(ToolPanel):
-    """The panel of a model's call, in which the user corrects and runs it and sees the answer."""
+    """The panel of a model's call, in which the user corrects and runs the call.
+
+    Below the result is the answer that the model would get.
+    """
 
     def __init__(
         self,
@@ -34,9 +37,9 @@ class CallPanel(ToolPanel):
         tool: ToolDefinition[Any, Any],
         when_over: Callable[[RunRecord], object],
     ) -> None:
-        """Open *tool* with the arguments of *call*. Wrong arguments are marked.
+        """Open *tool* with the arguments of *call*. Fields with wrong arguments show an error.
 
-        *when_over* is called with the record of each run.
+        After each run, *when_over* is called with its record.
         """
         super().__init__(
             tool,
@@ -159,7 +162,7 @@ class CallButton:
             labels: The labels of the button while the panel is closed and while it is open.
             tool: The name of the called tool.
             open_call: A function that returns a new panel of the call.
-            arrange: A function that shows `views` in their place.
+            arrange: A function that is called after a change of `views`, to show them.
         """
         self._labels = labels
         self._tips = (
@@ -183,6 +186,6 @@ class CallButton:
             view.close()
 
     def close(self) -> None:
-        """Close the panel, if it is open. The button stays open."""
+        """Close the panel, if it is open. The button can still be used."""
         for view in self.views:
             view.close()

@@ -1,8 +1,8 @@
 """The loader of our JavaScript module, which adds to the page what ipywidgets cannot do.
 
-`module.js` is built from `frontend/src` of the repository and loaded through anywidget. If it
-cannot be loaded, everything still works, in plain form. `editor.js`, the editor for JSON and code,
-is sent when an editor is first shown.
+`module.js` is built from the folder `frontend/src` of the repository, and loaded through anywidget.
+On a page that cannot load it, everything still works, but looks plainer. `editor.js`, the editor
+for JSON and code, is sent when an editor is first shown.
 """
 
 from threading import Lock
@@ -36,16 +36,16 @@ class FrontEnd:
 
     @property
     def key(self) -> str:
-        """The name by which an app in the page finds this kernel; empty if no module was sent."""
+        """The name with which an app in the page finds this kernel; empty without the module."""
         with self._lock:
             widget = self._widget
             return "" if widget is None or widget.comm is None else str(widget.key)
 
     def view_of(self, source: Any, name: str, layout: Any) -> Any:
-        """Return the view of *source* that the function *name* of the module draws.
+        """Return a view of the widget *source*, drawn by the module's function called *name*.
 
-        Return None without a kernel. The caller closes the view. A page without the module cannot
-        show it.
+        The caller closes the view. Pages that have not loaded the module do not show it. Without a
+        kernel, return None.
         """
         with self._lock:
             if self._widget is None or self._widget.comm is None:
@@ -57,10 +57,10 @@ class FrontEnd:
             return ModuleView(source=source, code=self._widget, name=name, layout=layout)
 
     def editor_of(self, area: Any) -> Any:
-        """Return an editor to show in place of *area*; None if no page has the module.
+        """Return an editor to show in place of the text area *area*; None if no page can show it.
 
-        The caller closes the editor. *area* keeps its text, its label, its CSS classes, and whether
-        it is disabled.
+        The editor takes its text, label and CSS classes from *area*, and writes edits back to it.
+        The caller closes the editor.
         """
         with self._lock:
             if self._widget is None or self._widget.comm is None or not self._widget.is_live:
@@ -75,10 +75,7 @@ class FrontEnd:
             return ModuleView(source=area, code=self._code, name="edit", layout=area.layout)
 
     def close(self) -> None:
-        """Close the widgets that sent the code.
-
-        A page keeps the module until the page is closed.
-        """
+        """Close the widgets that sent the code. A page that has loaded the code keeps it."""
         with self._lock:
             widgets = (self._widget, self._code)
             self._widget = self._code = None

@@ -17,14 +17,14 @@ _SAVES = 4
 
 
 class ResultMessages:
-    """Answers the messages of pages about the results of this kernel.
+    """Answers the requests of pages for rows and files of this kernel's results.
 
-    Slow work is done in a thread, so that nothing else waits. The page is notified at once, because
-    it repeats a question that gets no reply. The files of a result are made on request.
+    An answer may take time, so a thread computes it. Before that, the page gets a message that its
+    request has arrived, because it repeats a request that gets no reply.
     """
 
     def __init__(self, send: Callable[..., object]) -> None:
-        """Answer with *send*, which takes the content of a message and its buffers."""
+        """Send answers with *send*, a function of a message's content and its binary buffers."""
         self._send = send
         # The files by the id that the page gives each save
         self._saves: dict[str, list[SavedFile]] = {}

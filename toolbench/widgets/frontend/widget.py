@@ -37,7 +37,7 @@ export default {
 
 
 class ModuleWidget(AnyWidget):
-    """A widget without a view. The page runs its module when the widget is created.
+    """A widget without a view that sends our JavaScript module, which the page then runs.
 
     The module also contains the code of all views except editors.
     """
@@ -76,11 +76,11 @@ class EditorCode(AnyWidget):
 
 
 class ModuleView(AnyWidget):
-    """A view of a plain widget, drawn by code that another widget has sent.
+    """A view of a plain widget of ipywidgets, drawn by code that another widget has sent.
 
-    It shows traits of the plain widget, and sends the user's actions to it. anywidget gives a
-    widget two seconds to load. If the widget is late, all later changes of its traits are lost.
-    Changes of a plain widget are never lost.
+    It shows traits of the plain widget, and sends the user's actions to it. The traits are not on
+    the view itself, because anywidget loses changes of a view that takes more than two seconds to
+    load. Changes of a plain widget are never lost.
     """
 
     _esm = _VIEW

@@ -1,10 +1,10 @@
 """Clicks and Enter keys that are delayed until the last typed keys have arrived.
 
 ipywidgets sends a change of a field only after the kernel has answered the previous change, but it
-sends a click at once. So a quick click would overtake the last typed keys. With our JavaScript
-module, the page delays the click (`frontend/src/clicks.ts`) until the kernel has answered all
-changes, and marks the click as settled. If the page has no module, or if its widget manager hides
-its models (Colab), this module delays the click in the kernel.
+sends a click at once. So a quick click would overtake the last typed keys. A page with our
+JavaScript module delays the click until the kernel has answered all changes, and marks the click as
+settled (`frontend/src/clicks.ts`). On other pages, and in Colab, whose widgets the JavaScript
+cannot access, this Python module delays the click in the kernel.
 """
 
 from collections.abc import Callable, Mapping

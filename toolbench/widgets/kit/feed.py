@@ -54,7 +54,7 @@ class Feed:
         self._parts.drop(old)
 
     def add(self, lines: Sequence[Html]) -> None:
-        """Add *lines* at the end, and drop the oldest lines.
+        """Add *lines* at the end, and drop the oldest lines if there are too many.
 
         Only widgets that get a new line are sent to the page.
         """

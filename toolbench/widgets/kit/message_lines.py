@@ -77,13 +77,13 @@ class MessageLines:
 
         Args:
             parts: The factory of the widgets.
-            line: A function that returns the line for an item. The number of the item is in its
-                `id`.
-            label: The name of the list.
-            opens: The name of the field that has the number of the open line.
-            noun: The word for one item, as in "3 messages".
-            nothing: The text if there are no items.
-            pieces: The maximum number of pieces. Older lines are dropped.
+            line: A function that returns the line for an item. An item is any object whose `id` is
+                its number.
+            label: The name of the list for screen readers.
+            opens: The label of the field in which the user types the number of the line to open.
+            noun: The word for one item, as in "3 earlier messages not shown".
+            nothing: The text to show if there are no items.
+            pieces: The maximum number of pieces. If there are more, the oldest are dropped.
         """
         self._parts, self._line, self._noun = parts, line, noun
         self._nothing, self._most = notice(nothing, "neutral"), pieces

@@ -34,7 +34,10 @@ class Variables:
         return None
 
     def put_anew(self, stem: str, value: object) -> str:
-        """Store *value* in a new variable, and return its name: *stem* with a number from 2 on."""
+        """Store *value* in a new variable called *stem* and a number, such as `fork_2`.
+
+        Return the name of the variable.
+        """
         numbers = count(2)
         name = f"{stem}_{next(numbers)}"
         while name in self._namespace:
@@ -43,10 +46,10 @@ class Variables:
         return name
 
     def problem_of(self, name: str, kind: type) -> str:
-        """Return the reason why the variable *name* cannot get an object of the class *kind*.
+        """Return the reason why *name* is not allowed for a variable with an object of *kind*.
 
-        Return "" if there is no such reason. A variable may be overwritten if it already holds an
-        object of this class.
+        Return "" if it is allowed. An existing variable is overwritten only if it holds an object
+        of the class *kind* too.
         """
         if not name.isidentifier() or iskeyword(name):
             return f"{name!r} cannot be the name of a variable: choose another."

@@ -39,7 +39,10 @@ def mark(widget: Any, name: str, *, is_marked: bool) -> None:
 
 
 def on_pick(widget: Any, react: Callable[[str], object]) -> None:
-    """Call *react* with each key that the user picks in *widget*, as our JavaScript draws it."""
+    """Call *react* with the key of each item that the user picks in *widget*.
+
+    Our JavaScript module draws the widget and sends the keys.
+    """
 
     def heard(_: Any, content: Any, buffers: Any) -> None:
         match content:
@@ -72,11 +75,11 @@ def _keys_of(kind: Any) -> list[str]:
 
 
 class Parts:
-    """A factory for the widgets of one panel.
+    """A factory for the widgets of one panel, which also closes them.
 
-    All widgets share one Layout, and widgets of the same class share one Style. Usually the front
-    end needs three models for a widget: the widget, its Layout and its Style. Here it needs only
-    one, so a form is fast. CSS classes set the appearance.
+    In ipywidgets, each widget has its own Layout and Style, so the front end loads three models for
+    it. Here, all widgets share one Layout, and widgets of the same class share one Style. So a form
+    appears faster. CSS classes set the appearance of the widgets.
     """
 
     def __init__(self) -> None:
@@ -90,9 +93,9 @@ class Parts:
         return len(self._live) + len(self._shared)
 
     def borrow(self, lender: "Parts") -> None:
-        """Use the Layout and the Styles of *lender*, which also closes them.
+        """Use the Layout and the Styles of *lender*. Call this before the first `make`.
 
-        Call this before the first `make`.
+        `lender.close` closes them.
         """
         self._lender = lender
 
@@ -123,9 +126,15 @@ class Parts:
     ) -> Any:
         """Return a button. A click on it calls *act*.
 
-        *look* is the `button_style` of ipywidgets, and *kind* has one or more CSS classes. If
-        *is_urgent* is true, as for a button that stops work, a click is never delayed for typed
-        keys.
+        Args:
+            label: The text of the button.
+            act: The function that a click calls; None if the caller adds it.
+            look: The `button_style` of ipywidgets.
+            tip: The tooltip, by default the label.
+            kind: One or more CSS classes, separated by spaces.
+            is_urgent: Whether a click takes effect at once, as for a button that stops work. Other
+                clicks wait for the last typed keys (see `toolbench.widgets.kit.clicks`).
+            **state: Other traits of the widget.
         """
         state |= {"description": label, "button_style": look, "tooltip": tip or label}
         button_class: type[w.Button] = HeldButton
@@ -167,12 +176,12 @@ class Parts:
         return self.make(w.VBox, *_EITHER, children=(area, editor))
 
     def drawn(self, kind: type[w.Widget], name: str, *plain: w.Widget, **state: Any) -> Any:
-        """Return a box whose traits our JavaScript module draws.
+        """Return a box that our JavaScript module draws from the traits of the box.
 
         Args:
-            kind: The class of the box, which is a `VBox` with these traits.
+            kind: The class of the box: a subclass of `VBox` with these traits.
             name: The name of the module's function that draws the box.
-            plain: The widgets that a page without the module shows instead.
+            plain: The widgets to show instead on a page without the module.
             state: The initial values of the traits.
         """
         box = self.make(kind, *_EITHER, children=plain, **state)
@@ -195,9 +204,10 @@ class Parts:
     # --- their end -------------------------------------------------------------------
 
     def adopt(self, widget: w.Widget) -> None:
-        """Make `close` also close *widget*, which other code has made, with its layout and style.
+        """Make `close` also close *widget*, which other code has made.
 
-        A layout or style with settings stays open, because other widgets may share it.
+        Its layout and style are closed too, unless they have settings. With settings, other widgets
+        may share them.
         """
         self._live[id(widget)] = widget
         keyboard.follow(widget)
@@ -223,8 +233,8 @@ class Parts:
 class Panes:
     """Three panes: a list, the picked item, and details. Empty panes are hidden.
 
-    On a page of at least 900 pixels, the panes are side by side, and the list is as high as the
-    others. On a narrower page they are one below the other.
+    If there are at least 900 pixels, the panes are side by side, and the list is as high as the
+    other panes. Otherwise the panes are one below the other.
     """
 
     def __init__(self, parts: Parts) -> None:

@@ -37,7 +37,7 @@ NO_GROUPS: Mapping[str, GroupSummary] = {}
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a list: its key, its texts, and in *also* additional words for the search."""
+    """One entry of a searchable list. *also* has words that a search finds but no one sees."""
 
     key: str
     name: str
@@ -62,9 +62,9 @@ class Item:
 
     @property
     def lines(self) -> tuple[str, str]:
-        """The two lines of the item: *title* and *name*, or *name* and the first line of *about*.
+        """The two lines of the item: its title and its name.
 
-        The second form is used if there is no title.
+        Without a title, they are its name and the first line of *about*.
         """
         first, second = self.title, self.name
         if first in ("", second):
@@ -84,8 +84,8 @@ class Item:
 def tool_item(key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = "") -> Item:
     """Return *tool* as an item called *name*, with a mark for the tool's effect.
 
-    A tool without hints has no mark if it is defined in this notebook, because its author knows the
-    effect.
+    If a tool does not declare its effect, the mark says "undeclared". A tool of this notebook then
+    has no mark, because its author knows the effect.
     """
     mark: str = tool.hints.effect
     if mark == "undeclared" and tool.source == ToolDefinition.source:
@@ -148,11 +148,11 @@ class PickList:
 
         Args:
             parts: The factory of the widgets.
-            label: The name of the list.
+            label: The name of the list for screen readers.
             pick: A function that is called with the key of the picked item, while *lock* is held.
-            lock: A reentrant lock, because any thread may call the callbacks.
-            rows: The maximum number of visible lines in the plain list.
-            search: The name of the search field.
+            lock: A reentrant lock, which the callbacks hold, because any thread may call them.
+            rows: The maximum number of visible lines on a page without our JavaScript module.
+            search: The label of the search field.
         """
         self._pick = pick
         self._lock = lock
@@ -208,8 +208,8 @@ class PickList:
     ) -> None:
         """Show *items*, or the text *nothing* if there are none. The picked item stays picked.
 
-        The headings in *groups* have a second line, and can fold their items. Long lists are folded
-        at first.
+        *groups* has the summaries of groups, by heading. Such a heading shows the summary, and a
+        click on it folds or unfolds the group. In a long list, groups are folded at first.
         """
         with self._lock:
             if (self._items, self._nothing) != (tuple(items), nothing):
@@ -223,7 +223,7 @@ class PickList:
                     self._filter()
 
     def pick_first(self, mark: str = "") -> None:
-        """If no item is picked, pick the first item, or the first with *mark*."""
+        """If no item is picked, pick the first item or, if *mark* is given, the first with it."""
         with self._lock:
             if self.picked is not None:
                 return
@@ -239,16 +239,17 @@ class PickList:
             return self.picked == key
 
     def show_picked(self, key: str | None) -> None:
-        """Mark the item with *key* as picked without calling *pick*."""
+        """Show the item with *key* as picked, without calling the function *pick*."""
         with self._lock:
             self._picker.picked = key
             self._lines[0].widget.index = self._place
 
     def show_state(self, key: str, words: str) -> None:
-        """Show *words*, the state of the item with *key*, in place of the item's second line.
+        """Show the state of the item with *key*, such as "running", in place of its second line.
 
-        If *words* is empty, the second line is shown again. The list of ipywidgets does not show
-        states. Any thread may call this, even while it holds other locks.
+        If *words*, the text of the state, is empty, the second line is shown again. A page without
+        our JavaScript module does not show states. Any thread may call this, even while it holds
+        other locks.
         """
         with self._states_lock:
             states = dict(self._picker.states)
@@ -279,10 +280,10 @@ class PickList:
             put(self._count, note)
 
     def _fill(self, items: list[Item]) -> None:
-        """Show *items* in the second list, and hide the first list.
+        """Show *items* in a second list, and hide the present list without changing it.
 
-        A click sends only the number of a line. If the click arrives after this change, the number
-        refers to a line of the old list. So the old list is not changed.
+        A click sends only the number of a line. If a click on the old list arrives after this
+        change, its number must still refer to the old items.
         """
         fresh, old = reversed(self._lines)
         self._lines = [fresh, old]
@@ -299,7 +300,7 @@ class PickList:
 
     @property
     def _place(self) -> int | None:
-        """The number of the line with the picked item; None if the list does not show it."""
+        """The number of the line with the picked item; None if no line has it."""
         for number, item in enumerate(self._lines[0].items):
             if item.key == self.picked:
                 return number
@@ -312,9 +313,10 @@ class PickList:
                 self._take(lines.items[index].key)
 
     def _next(self) -> None:
-        """Pick the next match after Enter was pressed. After the last match comes the first.
+        """Pick the next item that matches the search, for the Enter key in the search field.
 
-        The arrow keys are not available without our module, because JupyterLab uses them.
+        After the last match comes the first. The arrow keys are not used, because JupyterLab takes
+        them.
         """
         with self._lock:
             keys = [self._items[n].key for n in self._matches]
@@ -331,9 +333,9 @@ class PickList:
 
 
 def _texts(items: Sequence[Item]) -> tuple[list[Any], list[str]]:
-    """Return *items* and their icons in the form that `Picker` takes.
+    """Return the values for `Picker.items` and `Picker.icons`.
 
-    Icons beyond `_ICONS` characters are left out.
+    After `_ICONS` characters of icons, further icons are left out.
     """
     icons: dict[str, int] = {}
     left = _ICONS

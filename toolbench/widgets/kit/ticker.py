@@ -1,6 +1,6 @@
-"""The updates of views of running work, in one thread, ten times a second and when work ends.
+"""A timer that updates the views of running work, ten times a second and whenever work ends.
 
-Without threads the kernel's event loop updates the views.
+One thread makes all updates. In a Python without threads, the kernel's event loop makes them.
 """
 
 import logging
@@ -36,8 +36,8 @@ class Ticker:
     def watch(self, watcher: Callable[[], bool]) -> None:
         """Call *watcher* at each tick until it returns False.
 
-        A watcher that was added before is still called only once per tick, and at least once after
-        this call.
+        A watcher that was added twice is called only once per tick. After each call of `watch`, it
+        is called at least once.
         """
         with self._lock:
             self._watchers[watcher] = next(self._numbers)
@@ -51,9 +51,9 @@ class Ticker:
                 later(self._period, self._tick_in_loop)
 
     def look_now(self) -> None:
-        """Start the next tick now, because the result of some work is ready.
+        """Start the next tick now, to show the result of work that has just ended.
 
-        Without threads the next tick starts at its usual time.
+        In a Python without threads, the next tick starts at its usual time.
         """
         self._over.set()
 

@@ -50,10 +50,9 @@ _WAIT = "The model or a tool is working: wait, or press Stop."
 
 
 class ConversationPanel(LiveView):
-    """The live transcript of a conversation. The user can look at each call before it runs.
+    """The live transcript of a conversation, in which the user decides on each call before it runs.
 
-    The model and the tools work in a separate thread, one at a time. Any thread may call the
-    panel's callbacks.
+    The model and the tools run in one separate thread. Any thread may call the panel's callbacks.
     """
 
     def __init__(
@@ -67,9 +66,9 @@ class ConversationPanel(LiveView):
 
         Args:
             conversation: The conversation, which must have an agent.
-            variables: The variables that get forks and results. By default, those of the notebook.
-            origin: If *conversation* is a fork, the panel of the original, which contains this
-                panel.
+            variables: Where forks and results are stored. By default, variables of the notebook.
+            origin: If *conversation* is a fork, the panel of the original conversation, which
+                contains this panel.
         """
         self._conversation, self._origin = conversation, origin
         self._log = conversation.agent_state.log
@@ -132,10 +131,10 @@ class ConversationPanel(LiveView):
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Ask the model and run its calls, until there is a reason to stop.
+        """Ask the model and run its calls, again and again, until the model is done.
 
-        The calls do not wait for the user, but the policy may require consent. If the user plays
-        the model in a page without threads, this is a single step.
+        Calls run without a decision of the user, unless the policy requires consent. If the user
+        plays the model, and Python has no threads, do only one step.
         """
         if self._waits_for_no_answer:
             self.step()
@@ -149,9 +148,9 @@ class ConversationPanel(LiveView):
             self._conversation.interrupt()
 
     def fork(self, event: int, step: int) -> None:
-        """Start another conversation from the event with the number *event*, in a panel below.
+        """Fork the conversation at the event with the number *event*, and show the fork below.
 
-        *step* is the number of the step to which the event belongs.
+        *step* is the number of the step to which the event belongs, for the title of the fork.
         """
         self._work(lambda: self._begin_fork(event, step))
 
@@ -190,7 +189,7 @@ class ConversationPanel(LiveView):
 
     @property
     def _waits_for_no_answer(self) -> bool:
-        """Whether the user plays the model and no thread can wait for the answers."""
+        """Whether the user plays the model, and Python has no thread to wait for the answers."""
         model = self._conversation.sender.model
         return not have_threads() and isinstance(model, PersonModel) and model.is_asked_here
 
@@ -204,9 +203,9 @@ class ConversationPanel(LiveView):
         self._work(job)
 
     def decide(self, act: Callable[[], object]) -> None:
-        """Call *act*, which carries out a decision on a waiting call.
+        """Call *act*, which carries out the user's decision on a waiting call.
 
-        If no other waits, ask the model.
+        If no other call waits, ask the model afterwards.
         """
 
         def job() -> None:
@@ -237,7 +236,7 @@ class ConversationPanel(LiveView):
 
     @contextmanager
     def _here(self) -> Iterator[None]:
-        """Return a context in which this panel shows the questions and the arriving text."""
+        """During the `with` block, show questions and the model's arriving text in this panel."""
         calls, sender = self._conversation.calls, self._conversation.sender
         with ExitStack() as undo:
             undo.callback(setattr, calls, "asker", calls.asker)
@@ -330,9 +329,9 @@ class ConversationPanel(LiveView):
                 self._tabs.children[1].children = [self._timeline]
 
     def _answer_html(self, span: Span) -> Html:
-        """Return the event of *span*, an answer of the model, as the transcript shows it.
+        """Return the HTML that the transcript shows for *span*, an answer of the model.
 
-        The result is empty if the event is gone.
+        Return an empty string if the event no longer exists.
         """
         events, masking = self._log.after(0), Masking(self._conversation.known_secrets)
         shown = {f"event:{event.id}": masked(event, masking) for event in events}.get(span.key)
@@ -345,9 +344,9 @@ class ConversationPanel(LiveView):
         return call_html(shown, answer, number=call_numbers(events)[shown.id])
 
     def _show_foot(self, *, is_sent: bool) -> None:
-        """Show the next request, unless one *is_sent* already.
+        """Show what the model is sent next, unless *is_sent*: a request has been sent.
 
-        A user who plays the model sees that request above.
+        If the user plays the model, that request is shown above, with the fields for the answer.
         """
         if is_sent:
             put(self._foot, Html(""))

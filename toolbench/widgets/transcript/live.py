@@ -52,7 +52,7 @@ class StreamedText:
         return not self._text
 
     def visible_text(self, conversation: Conversation) -> str:
-        """Return the end of the text, without secrets known to *conversation* or this session."""
+        """Return the end of the text, with secrets of *conversation* and of the session hidden."""
         hidden = remembered.redactor.text(conversation.redactor.text(self._text))
         return hidden[-_TAIL:]
 
@@ -61,10 +61,9 @@ class LiveTranscript:
     """A drawing of a conversation in the running cell, which is updated while the cell runs."""
 
     def __init__(self, conversation: Conversation, shell: Any) -> None:
-        """Prepare to draw *conversation*, which must have an agent, in *shell*.
+        """Prepare to draw *conversation*, which must have an agent, in the running cell of *shell*.
 
-        Without a kernel the conversation is drawn only once, at the end, because a terminal cannot
-        update its text.
+        In a terminal, which cannot update its text, the conversation is drawn once, at the end.
         """
         self._conversation = conversation
         self._log = conversation.agent_state.log
@@ -146,7 +145,7 @@ class StopButton:
     """A button that stops the work of a cell. It disappears when the cell ends.
 
     The button is shown only if a click can arrive while the cell runs. This requires a user at the
-    front end, and a kernel with subshells. Without the button, Kernel > Interrupt stops the work.
+    front end, and a kernel with subshells. On other front ends, Kernel > Interrupt stops the work.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:
@@ -183,8 +182,8 @@ class StopButton:
 def _take_clicks_while_busy(button: Any) -> None:
     """Let the front end choose the thread that handles a click on *button*.
 
-    ipykernel 7.0 to 7.3 always do this. Since ipykernel 7.4, the thread that made the button
-    handles the click, but this thread is busy.
+    Since ipykernel 7.4, the thread that made the button handles the click. Here this thread is
+    busy. In ipykernel 7.0 to 7.3, the front end always chooses.
     """
     with suppress(AttributeError):
         del button.comm._reply_subshell_id

@@ -42,7 +42,7 @@ class Rows:
     def __init__(
         self, conversation: Conversation, parts: Parts, variables: Variables, fork: Fork
     ) -> None:
-        """Show the events of *conversation*, with widgets from *parts*.
+        """Make the rows for *conversation*, with widgets from *parts*.
 
         The user can store results in *variables*. Each step has a button that calls *fork*.
         """
@@ -65,9 +65,10 @@ class Rows:
 
         Args:
             events: All events of the conversation.
-            steps: The time and tokens that the steps took.
-            waiting: The numbers of the waiting calls, which are shown elsewhere.
-            asking: The numbers of the running calls whose tools are asking the user.
+            steps: The steps of the conversation, with the time and the tokens that each took.
+            waiting: The numbers of the calls that wait for the user. They get no row, because they
+                are shown elsewhere.
+            asking: The numbers of the running calls whose tools are asking the user something.
         """
         masking = Masking(self._conversation.known_secrets)
         answers = {e.action_id: e for e in events if isinstance(e, AnswerEvent)}
@@ -188,9 +189,9 @@ class _Row:
         return [*self._own, *(view.widget for view in self.views)]
 
     def show_step(self, line: Html) -> None:
-        """Show *line*, which says what the step that starts here took, above the row.
+        """Show *line* above the row, unless it is empty.
 
-        Show nothing if *line* is empty.
+        It says how long the step that starts with this row took, and how many tokens.
         """
         if line and not self._step:
             self._step.append(self._parts.html())
@@ -198,7 +199,7 @@ class _Row:
             put(widget, line)
 
     def show_thought(self, thought: Html) -> None:
-        """Show *thought*, the model's words before its call, above the row, unless it is empty."""
+        """Show *thought*, the model's words before its call, above the call, unless it is empty."""
         if thought and not self._thought:
             self._thought.append(self._parts.html(thought))
 
@@ -219,9 +220,10 @@ class _Row:
             )
 
     def add_fork_button(self, step: int, event: int, fork: Fork) -> None:
-        """Add a button that starts another conversation from the event with the number *event*.
+        """Add a button that forks the conversation at the event with the number *event*.
 
-        *step* is the number of the step to which the event belongs.
+        *step* is the number of the step to which the event belongs. A click calls
+        `fork(event, step)`.
         """
         if self._fork:
             return

@@ -49,9 +49,9 @@ Decide = Callable[[Callable[[], object]], object]
 
 
 class WaitingCall:
-    """The view of a waiting call: buttons, and below them the fields of the last pressed button.
+    """The view of a call that waits for the user: run it, edit it, answer it by hand, or refuse it.
 
-    With the fields, the user edits the call, answers it by hand, or refuses it with a reason.
+    Each of these is a button, which may show fields below the buttons, such as one for a reason.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class WaitingCall:
     ) -> None:
         """Show *call*, which waits in *conversation*, with its *number*.
 
-        *decide* is a function that carries out the user's decision.
+        The user's decision is passed to *decide* as a function, which it calls in a thread.
         """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
@@ -102,7 +102,10 @@ class WaitingCall:
         self._stop_listening = hooks.listings.listen(lambda: ticker.watch(self._renew_reason))
 
     def _renew_reason(self) -> bool:
-        """Show what the tool declares now. Return False, so that the ticker stops calling this."""
+        """Show the effect that the tool declares now.
+
+        Return False, so that the ticker stops calling this method.
+        """
         put(self._reason, _reason_html(self.call))
         return False
 
@@ -124,7 +127,7 @@ class WaitingCall:
 
     @property
     def _is_wrong(self) -> bool:
-        """Whether the model sent a call that cannot run and that the user has not corrected yet."""
+        """Whether the model's call cannot run, and the user has not corrected it yet."""
         form = self._form
         if self.call.tool_call.error is None:
             return False
@@ -135,7 +138,7 @@ class WaitingCall:
             self._run.description, self._run.tooltip = label, f"{label}: {self._name}"
 
     def _say_what_run_does(self) -> None:
-        """Label the first button by what the form now contains, and hide an error that is fixed."""
+        """Update the label of the first button after an edit, and hide the error if it is fixed."""
         is_wrong = self._is_wrong
         show_if(self._error, is_shown=is_wrong)
         if is_wrong:
@@ -274,7 +277,10 @@ class RequestBox:
         self._shown: _RequestView | None = None
 
     def show(self, request: PersonRequest, then: Callable[[Answer], object]) -> None:
-        """Show *request* in place of the previous one, and call *then* with the user's answer."""
+        """Show *request* in place of the previous one. When the user has answered, call *then*.
+
+        The argument of *then* is the answer.
+        """
         if self._shown is not None and self._shown.request == request:
             # Keep what was typed
             return
@@ -296,13 +302,12 @@ class RequestBox:
             self._shown = None
 
     def __call__(self, request: PersonRequest, cancel: Cancellable) -> Answer:
-        """Show *request* after the earlier requests, wait for the user, and return the answer.
+        """Show *request* when earlier requests are answered, wait for the answer, and return it.
 
         If *cancel* is cancelled, return an empty answer.
 
         Raises:
-            ModelError: If there are no threads, because waiting would prevent the answer from
-                arriving.
+            ModelError: If Python has no threads. The answer could not arrive during the wait.
         """
         if not have_threads():
             msg = f"Nobody can be asked in the middle of the work: {NO_THREADS}."
