@@ -107,8 +107,9 @@ class ObjectTable:
 def object_table(value: Any) -> ObjectTable | None:
     """Return the JSON data *value* as a table; None if it contains no list of objects.
 
-    The list is *value* itself, or the only list or object that is not empty inside the object
-    *value*. For example, `{"items": [{"id": 1}], "total": 1}` has one row.
+    The list is *value* itself, or one of the values of the object *value*. The object must not have
+    another list or object that is not empty. For example, `{"items": [{"id": 1}], "total": 1}` is a
+    table with one row.
     """
     if _is_of_objects(value):
         return ObjectTable(value, {}, "")

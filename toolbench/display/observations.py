@@ -164,8 +164,8 @@ def _error_text(
 
     A class of the user may define `visualize` or `to_llm_content` without the text of the error.
     The warning says which of them lacks the text, and contains the text if the user would not see
-    it. If *view* only does not say that the result is an error, the warning says so. Otherwise
-    return an empty string.
+    it. If *view* shows the text, but not that it is an error, the warning says that. Return an
+    empty string if nothing is hidden.
 
     Args:
         observation: The result. For toolbench's own classes there is never a warning.

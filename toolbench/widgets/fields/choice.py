@@ -232,9 +232,9 @@ def _number_of(value: Any, values: Sequence[Any]) -> int:
 class Segments(Choice):
     """A row of buttons for a few short values, all visible.
 
-    An optional field without a default also has a button for no value. It has a button for null
-    only if the schema lists null among the values, or if null was written. For most tools, null and
-    no value mean the same.
+    An optional field without a default also has a button for no value. For most tools, null means
+    the same. So there is a button for null only if the schema lists null among the values, or if
+    null was written.
     """
 
     kind = RadioButtons

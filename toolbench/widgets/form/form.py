@@ -571,8 +571,8 @@ class Place(NamedTuple):
 def locate(root: Slot, path: Path) -> Place:
     """Find the deepest form field on *path*, starting at *root*.
 
-    In errors of pydantic, a path may contain the name of a union's alternative, such as "int" or a
-    class. These names are skipped. A key may equal the name of an alternative, so the path is first
+    In errors of pydantic, a path may contain the name of a union's alternative, such as `int` or
+    the name of a class. These names are skipped. A key may have the same name, so the path is first
     followed as if it contained only keys.
     """
     place = _followed(root, path, has_names=False)
@@ -620,8 +620,8 @@ def _is_of_other(slot: Slot, step: Any) -> bool:
 def _branch_named(slot: Slot, steps: Sequence[Any]) -> str:
     """Return which alternative of *slot* the first of *steps* names: "chosen" or "other".
 
-    Return "" if it names none. It may be a key that equals the name of its alternative, as in
-    `{"type": "text", "text": ...}`. pydantic's path to the key contains this word twice.
+    Return "" if the step is a key. A key may equal the name of its alternative, as in
+    `{"type": "text", "text": ...}`. Then pydantic's path to the key contains the word twice.
     """
     branches = slot.node.branches
     if not branches:

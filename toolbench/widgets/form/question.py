@@ -61,7 +61,7 @@ class QuestionBox:
             cancel()
 
     def put(self, question: Question) -> "Future[Answer]":
-        """Show *question* after the earlier ones are answered. Return a future of its answer."""
+        """Queue *question* behind the earlier ones, and return a future of its answer."""
         answer: Future[Answer] = Future()
         # Here, so that the caller gets the error if the schema cannot be shown
         view = QuestionView(question, partial(settle, answer))

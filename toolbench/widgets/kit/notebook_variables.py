@@ -34,9 +34,9 @@ class Variables:
         return None
 
     def put_anew(self, stem: str, value: object) -> str:
-        """Store *value* in a new variable called *stem* and a number, such as `fork_2`.
+        """Store *value* in a new variable, and return the variable's name.
 
-        Return the name of the variable.
+        The name is *stem* with a number that makes it new, such as `fork_2`.
         """
         numbers = count(2)
         name = f"{stem}_{next(numbers)}"

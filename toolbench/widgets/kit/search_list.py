@@ -37,7 +37,7 @@ NO_GROUPS: Mapping[str, GroupSummary] = {}
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a searchable list. *also* has words that a search finds but no one sees."""
+    """One entry of a searchable list. *also* has words that are searched but not shown."""
 
     key: str
     name: str

@@ -36,8 +36,8 @@ class Ticker:
     def watch(self, watcher: Callable[[], bool]) -> None:
         """Call *watcher* at each tick until it returns False.
 
-        A watcher that was added twice is called only once per tick. After each call of `watch`, it
-        is called at least once.
+        A watcher that is added again is still called only once per tick. After each call of
+        `watch`, it is called at least once.
         """
         with self._lock:
             self._watchers[watcher] = next(self._numbers)

@@ -254,9 +254,9 @@ class ToolPanel(LiveView):
     def resume(self, earlier: Any) -> bool:
         """Take over the contents of the form, and the last result, from the panel *earlier*.
 
-        *earlier* is the view that the cell showed before it was run again. Return False, and take
-        over nothing, if it is not a panel of this tool. Do so too if this panel's form is filled,
-        or if it has started a run.
+        *earlier* is the view that the cell showed before it was run again. If it is not a panel of
+        this tool, take over nothing and return False. Do the same if this panel's form has values,
+        or if this panel has started a run.
         """
         if not isinstance(earlier, ToolPanel) or self.runs.latest or not self.form.is_blank:
             return False

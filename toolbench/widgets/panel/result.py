@@ -75,7 +75,7 @@ class RunResult:
     Attributes:
         run: The run.
         html: The result as HTML; None until `prepare` has made it.
-        is_more: Whether `html` lacks a part of the output or the result.
+        is_more: Whether a part of the output or the result is not shown.
         is_old: Whether the tool was redefined after the run began.
         is_of_others: Whether the form's arguments have changed since the run.
         earlier: The last run before the tool's code changed, with which the result is compared;
@@ -174,7 +174,7 @@ class RunReport:
         return self._latest is not None and self._latest.html is not None
 
     def expect(self, run: Run) -> RunResult:
-        """Make *run* the run that the next call of `show` displays.
+        """Make `show` display *run*, beginning with the next call.
 
         If the tool's code has changed, the result of *run* is compared with the last result before
         the change. So are the results of later runs, until the code changes again.

@@ -131,7 +131,10 @@ class RunList:
             self._fill(picked)
 
     def _fill(self, picked: str) -> None:
-        """List the runs that match the filter. Open the one called *picked*, or else the newest."""
+        """List the runs that match the filter, and open one of them.
+
+        *picked* is the key of the run to open. If no listed run has this key, open the newest.
+        """
         records = self._all()
         found = rows_of(records, self._filter.matches)
         self._rows = list(islice(found, MAX_RUNS))

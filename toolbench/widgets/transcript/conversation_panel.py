@@ -344,9 +344,9 @@ class ConversationPanel(LiveView):
         return call_html(shown, answer, number=call_numbers(events)[shown.id])
 
     def _show_foot(self, *, is_sent: bool) -> None:
-        """Show what the model is sent next, unless *is_sent*: a request has been sent.
+        """Show what the model is sent next. If a request has been sent (*is_sent*), show nothing.
 
-        If the user plays the model, that request is shown above, with the fields for the answer.
+        A user who plays the model sees the sent request above, with the fields for the answer.
         """
         if is_sent:
             put(self._foot, Html(""))

@@ -145,7 +145,7 @@ class StopButton:
     """A button that stops the work of a cell. It disappears when the cell ends.
 
     The button is shown only if a click can arrive while the cell runs. This requires a user at the
-    front end, and a kernel with subshells. On other front ends, Kernel > Interrupt stops the work.
+    front end, and a kernel with subshells. Without the button, Kernel > Interrupt stops the work.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:

@@ -63,7 +63,8 @@ class WaitingCall:
     ) -> None:
         """Show *call*, which waits in *conversation*, with its *number*.
 
-        The user's decision is passed to *decide* as a function, which it calls in a thread.
+        When the user decides, *decide* is called with a function that carries out the decision. It
+        calls this function in a thread.
         """
         self.call, self._conversation, self._decide = call, conversation, decide
         self._parts = parts = Parts()
