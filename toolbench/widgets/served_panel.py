@@ -1,8 +1,8 @@
 """The panel of a server of tools: how an agent connects, and each call that arrives.
 
-Calls that wait for the user, or that have been running for a while, have buttons: to allow a call,
-to answer it by hand, or to stop it. Every call has a line in a list, and a click on it opens the
-call.
+Calls that wait for the user, or that have been running for a while, are at the top. The user can
+allow such a call, answer it by hand, or stop it. Every call has a line in a list, and a click on it
+opens the call.
 """
 
 from collections.abc import Callable
