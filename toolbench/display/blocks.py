@@ -1,6 +1,6 @@
 """The display of content blocks: formatted for people, or exactly as a model reads them.
 
-Mime bundles are also displayed here. The content of blocks and bundles is not trusted.
+This module also displays mime bundles. It does not trust the content of blocks and bundles.
 """
 
 from base64 import b64encode
@@ -31,8 +31,8 @@ _LEAST = 2_000
 def blocks_html(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> Html:
     """Return *blocks* as HTML, each in a section with a title that names its kind and size.
 
-    For people, text is shown with terminal colours, as a JSON tree or as a table. With *verbatim*,
-    it is shown as the model reads it: not interpreted, with hidden characters spelled out.
+    For people, text is shown with terminal colours, as a JSON tree or as a table. If *verbatim* is
+    true, text is shown as the model reads it, with visible codes for hidden characters.
 
     Args:
         blocks: `TextContent`, `ImageContent`, `str`, JSON values or DataFrames. Any other block is

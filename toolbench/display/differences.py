@@ -24,9 +24,9 @@ _LONGEST, _BEFORE = 500, 60
 
 
 class Difference(NamedTuple):
-    """A part that differs: its path, and its old and new value.
+    """A part of two values that differs: its path, and its old and new value.
 
-    A value is NOTHING if that side does not have the part.
+    The old value is `NOTHING` if the part is new, and the new value if the part was removed.
     """
 
     path: Path

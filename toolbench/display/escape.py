@@ -54,10 +54,11 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 
 
 def visible(text: str) -> str:
-    """Return *text* with invisible characters, and characters that reorder text, spelled out.
+    """Return *text* with visible codes for invisible characters, and for those that reorder text.
 
-    ASCII control characters are written as by `cat -v` (`^[`), all others by number (`⟨U+202E⟩`).
-    Characters that languages and emoji need (joiners, two common variation selectors) are kept.
+    The code of an ASCII control character is that of `cat -v`, such as `^[`. All others have their
+    number, such as `⟨U+202E⟩`. Invisible characters that languages and emoji need are kept: joiners
+    and two common variation selectors.
     """
     if not _HIDDEN.search(text):
         return text
@@ -68,7 +69,7 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Return untrusted *text* on one line, with invisible characters spelled out."""
+    """Return untrusted *text* on one line, with visible codes for invisible characters."""
     return visible(" ".join(text.split()))
 
 

@@ -60,9 +60,10 @@ class Image:
 
     @property
     def html(self) -> Html:
-        """The image, or its text with a link. Images on the web are never loaded.
+        """The image or, if it cannot be shown, `text` with a link to it.
 
-        An SVG is shown with `<img>`, in which it cannot run scripts or load anything.
+        Images on the web are never loaded. An SVG is shown with `<img>`, in which it cannot run
+        scripts or load anything.
         """
         if self.problem:
             remark = link(self.url, escape(self.text))

@@ -1,6 +1,6 @@
 """Filtering and sorting, in the kernel, of a table of which a page shows only the first rows.
 
-The filter is that of `toolbench.display.filter`, with the columns as keys.
+Filters use the language of `toolbench.display.filter`, with the names of the columns as keys.
 """
 
 from collections.abc import Callable, Iterable, Sequence

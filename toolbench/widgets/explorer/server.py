@@ -1,6 +1,7 @@
 """The tabs about a server itself, in the explorer and beside a tool of the server.
 
-The first tab shows the state of the server, reconnects it, and reviews whether to use it.
+The first tab shows the state of the server. Its buttons reconnect the server, and review the cost
+and the risks of its tools.
 """
 
 from functools import partial

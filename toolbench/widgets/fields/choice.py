@@ -151,14 +151,14 @@ class Choice(Picker):
 
     @property
     def static(self) -> str:
-        """The label of a required constant, which is shown without a list; otherwise empty."""
+        """The label of the value if a required field has no other; otherwise empty."""
         if not self._is_constant or self.picked != 0:
             return ""
         return labels_of(self.node, self._known)[0]
 
     @property
     def cells(self) -> tuple[Widget, ...]:
-        """The list of values; empty for a required constant."""
+        """The list of values; nothing if `static` shows the only possible value."""
         if self.static:
             return ()
         return super().cells

@@ -373,7 +373,7 @@ class Container(Editor):
 
     @property
     def hint(self) -> str:
-        """The default, while the field does not have a value of its own."""
+        """The default in words, unless the field has a value."""
         slot = self.slot
         if slot.is_set or slot.required or slot.is_null or slot.default in (UNSET, [], {}):
             return ""

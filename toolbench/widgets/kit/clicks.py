@@ -44,7 +44,7 @@ keyboard = Keyboard()
 
 
 class HeldButton(Button):
-    """A button whose click does not overtake typed keys.
+    """A button whose click takes effect after the last typed keys have arrived.
 
     While a click is delayed, further clicks are ignored.
     """

@@ -13,9 +13,9 @@ from toolbench.widgets.kit.parts import Parts, put
 
 
 class FilterField:
-    """A field for a filter of rows.
+    """A field in which the user types a filter for rows.
 
-    If the filter is wrong, the error is shown below the field, and no row matches.
+    If the filter is not valid, the error is shown below the field, and no row matches.
     """
 
     def __init__(

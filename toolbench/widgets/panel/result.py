@@ -398,9 +398,10 @@ def _words_of_end(run: Run) -> list[str]:
 
 
 def _state_html(run: Run, *, over: bool) -> Html:
-    """Return the state of *run* as HTML.
+    """Return the state of *run* as HTML, which screen readers announce.
 
-    The HTML contains the run's number, so that a screen reader announces an equal state again.
+    The HTML also contains the run's number. Otherwise "ok" would not be announced again if the next
+    run ends in the same way.
     """
     state = run.state
     if state in ENDED and not over:
