@@ -48,7 +48,7 @@ def blocks_html(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = L
 
 
 def blocks_text(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> str:
-    """Return *blocks* as text with lines of 100 columns, with the arguments of `blocks_html`."""
+    """Return *blocks* as text with lines of 100 columns. See `blocks_html` for the arguments."""
     views = block_views(blocks, verbatim=verbatim, limit=limit)
     return "\n\n".join(f"── {view.title}\n{view.text()}".rstrip() for view in views)
 

@@ -139,7 +139,7 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
 
 
 def joined(head: Text, omitted: int, tail: Text) -> Text:
-    """Return the Rich texts *head* and *tail*, with the notice on a line between them."""
+    """Join *head* and *tail* with a notice between them: *omitted* characters are left out."""
     gap = ""
     if head and not head.plain.endswith("\n"):
         gap = "\n"

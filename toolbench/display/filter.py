@@ -52,7 +52,7 @@ _UNITS = {"ms": 0.001, "s": 1}
 
 
 def help_line(keys: Iterable[str]) -> str:
-    """Return the language in one line, with the *keys* of the rows."""
+    """Return a line of help that explains filters, and names the *keys* of the rows."""
     return f"{LANGUAGE}; keys: {', '.join(keys)}"
 
 

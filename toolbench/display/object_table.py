@@ -76,7 +76,7 @@ class ObjectTable:
         return ColumnType(name, _KINDS.get(name, "O"))
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return the number *place* of a row, followed by its values in the displayed columns."""
+        """Return the row at the index *place*: first the index, then the displayed values."""
         item = self.objects[place]
         return (place, *[item.get(column, _ABSENT) for column in self.columns[:COLUMNS]])
 

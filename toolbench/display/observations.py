@@ -408,7 +408,7 @@ def unread_data(observation: Observation) -> Any:
 
 
 def _content_html(blocks: Sequence[Any], limit: int) -> Html:
-    """Return *blocks* in their order. The title of a single block is on its card instead."""
+    """Return *blocks* in their order. A single block gets no title, because its card has it."""
     if len(blocks) > 1:
         return blocks_html(blocks, limit=limit)
     return next(block_views(blocks, limit=limit)).html()

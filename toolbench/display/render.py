@@ -25,7 +25,7 @@ LIMIT = 100_000
 
 
 class Measures:
-    """The room for displayed output.
+    """The width of displayed output.
 
     Attributes:
         width: Characters per line of tables and panels, if no other width is given.

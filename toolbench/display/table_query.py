@@ -126,7 +126,7 @@ class TableQuery:
         return [place for place in order if place in found]
 
     def _matching(self, term: Term) -> set[int]:
-        """Return the places of the rows that match *term*, a part of a filter."""
+        """Return the indexes of the rows that match *term*, a part of a filter."""
         if term.key:
             names = list(map(plain, self._names))
             return self._column(names.index(term.key)).compared(term)
@@ -185,7 +185,7 @@ class _Values:
         return list(map(str.lower, self._cells))
 
     def holding(self, word: str) -> set[int]:
-        """Return the places of the cells that contain *word*, which is in lower case."""
+        """Return the indexes of the cells that contain *word*, which is in lower case."""
         # A list may contain strings instead of numbers, such as "6.6 ms"
         is_typed = hasattr(self._values, "to_numpy")
         if is_typed and not _LETTERS.get(self._kind, set(word)).issuperset(word):
@@ -193,7 +193,7 @@ class _Values:
         return {place for place, cell in enumerate(self._lowered) if word in cell}
 
     def compared(self, term: Term) -> set[int]:
-        """Return the places of the values for which *term* holds."""
+        """Return the indexes of the values for which *term* holds."""
         if term.sign == ":":
             return self.holding(term.value)
         if term.sign == "!=":
@@ -216,7 +216,7 @@ class _Values:
         return {place for place in places if not isinstance(self._cells[place], Missing)}
 
     def order(self, *, is_descending: bool) -> list[int]:
-        """Return the places of the values in sorted order: numbers by size, missing values last."""
+        """Return the indexes of the sorted values: numbers by size, missing values last."""
         if self._kind in _SORTED and hasattr(self._values, "sort_values"):
             series = self._values.reset_index(drop=True)
             series = series.sort_values(ascending=not is_descending, kind="stable")

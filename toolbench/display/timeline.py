@@ -554,7 +554,7 @@ class _Picture:
         self._top += max(len(ends), 1) * _ROW + _GAP
 
     def _draw_waits(self, run: str, top: int) -> None:
-        """Draw, over the shape of the run with this key, when it waited for the user."""
+        """Mark the times when a run waited for the user, on its shape. *run* is the run's key."""
         for wait in self._waits.get(run, ()):
             ends = self._x(wait.start), self._x(wait.end)
             self._shapes["waiting"].append(_shape("waiting", *ends, top, ""))

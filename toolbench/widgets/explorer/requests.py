@@ -95,7 +95,7 @@ class ServerRequest(Generic[T]):
 
 
 class AskingRequest(ServerRequest[T]):
-    """A request during which the server may ask questions, which are answered in `widget`."""
+    """A request during which the server may ask the user questions. `widget` shows them."""
 
     def __init__(self, lock: AbstractContextManager[Any], parts: Parts) -> None:
         """Send nothing yet. *parts* makes the widgets."""

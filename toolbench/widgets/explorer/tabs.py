@@ -142,7 +142,7 @@ class RemoteListPane(ListPane):
 
     @abstractmethod
     def _item(self, offer: Any) -> Item:
-        """Return *offer*, one of the listed items, as an item of the list on the page."""
+        """Return the entry in the page's list for *offer*, an item that the server has listed."""
 
     @abstractmethod
     def _about_html(self, offer: Any) -> Html:

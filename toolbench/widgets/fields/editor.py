@@ -175,7 +175,7 @@ class Editor(ABC):
         return "not sent"
 
     def refresh(self) -> None:
-        """Update the parts that depend on the slot's state: label, placeholder and error mark."""
+        """Update what depends on the state of the field: label, placeholder and error mark."""
         if self._widget is not None:
             mark(self._widget, INVALID, is_marked=bool(self.slot.display.errors))
             if self.labelled and self._widget.has_trait("description"):
@@ -200,9 +200,9 @@ class Editor(ABC):
         return widget
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* when the user changes the trait *names* of *widget*.
+        """Call *react* when the user changes the trait of *widget* called *names*.
 
-        The slot is also marked as edited.
+        The field then also counts as edited.
         """
 
         def edited() -> None:
@@ -399,7 +399,7 @@ class Container(Editor):
             self._texts.value = html
 
     def lines(self) -> Lines:
-        """Return the help and errors of the slot, then the entries."""
+        """Return the help and errors of the container's field, then the entries."""
         return arrange(self.slot.display.remarks(), self.entries())
 
     def stale(self) -> None:
@@ -407,11 +407,11 @@ class Container(Editor):
         self.frame.stale(self)
 
     def masked(self) -> Any:
-        """Return the value of the slots inside, with their secrets hidden."""
+        """Return the value of the fields inside, with their secrets hidden."""
         return self.gather(lambda slot: slot.masked())
 
     def read(self) -> Any:
-        """Return the value of the slots inside."""
+        """Return the value of the fields inside."""
         return self.gather(lambda slot: slot.read())
 
     def typed(self) -> Any:
@@ -423,6 +423,6 @@ class Container(Editor):
         """Call *part* for each field inside, and combine the results into one value."""
 
     def secrets(self) -> Iterable[str]:
-        """Yield the secrets of the slots inside."""
+        """Yield the secrets of the fields inside."""
         for slot in self.slots():
             yield from slot.secrets()

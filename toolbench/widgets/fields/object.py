@@ -128,7 +128,7 @@ class ObjectEditor(Container):
         return self._others
 
     def slots(self) -> Iterable[Slot]:
-        """Yield the slots of the fields that exist, in the order of the schema."""
+        """Yield the fields that have been made so far, in the order of the schema."""
         for name in self._properties:
             if name in self._slots:
                 yield self._slots[name]

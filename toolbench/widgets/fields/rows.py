@@ -40,11 +40,11 @@ class Listing(Container):
 
     @abstractmethod
     def line(self, row: Slot) -> Entry:
-        """Return the line for the slot *row*, with the buttons that change this line."""
+        """Return the line for the field *row*, with the buttons that change this line."""
 
     @abstractmethod
     def new(self) -> Slot:
-        """Return a slot for an additional line."""
+        """Return a field for an additional line."""
 
     @abstractmethod
     def make_beside(self, row: Slot) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ class Listing(Container):
         self.stale()
 
     def slots(self) -> Iterable[Slot]:
-        """Return the slots of the values."""
+        """Return the fields of the values."""
         return tuple(self.rows)
 
     def drop(self, rows: Iterable[Slot]) -> None:
@@ -164,7 +164,7 @@ class Rows(Listing):
     classes = ("tb-rows",)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the slot of each item, and return the results that are not `UNSET`."""
+        """Call *part* for the field of each item, and return the results that are not `UNSET`."""
         return _values(self.rows, part)
 
     def write(self, value: Any) -> bool:
@@ -180,14 +180,14 @@ class Rows(Listing):
         return True
 
     def new(self) -> Slot:
-        """Return a slot for an additional item."""
+        """Return a field for an additional item."""
         place = len(self.rows)
         node = self.node.items or self.node.view.anything
         label = notes.item_label(self.slot.label, place)
         return Slot(self.frame, node, place, parent=self, label=label, settled=True)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot of the item at the index *step*; None if there is no such item."""
+        """Return the field of the item at the index *step*; None if there is no such item."""
         return _item(self.rows, step)
 
     def line(self, row: Slot) -> Entry:
@@ -260,7 +260,7 @@ class Positions(Container):
             self._items.append(item)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for each position's slot, and return the results that are not `UNSET`."""
+        """Call *part* for the field of each position, and return the results that are not `UNSET`."""
         return _values(self._items, part)
 
     @property
@@ -292,11 +292,11 @@ class Positions(Container):
         self.write([])
 
     def slots(self) -> Iterable[Slot]:
-        """Return the slots of the positions."""
+        """Return the fields of the positions."""
         return tuple(self._items)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot of the position *step*; None if there is no such position."""
+        """Return the field of the position *step*; None if there is no such position."""
         return _item(self._items, step)
 
     def entries(self) -> Iterable[Entry]:
@@ -319,7 +319,7 @@ class Map(Listing):
             self._names = tuple(filter(_is_plain_key, self.node.key_names.values))
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the slot of each value, and return a dict of the results."""
+        """Call *part* for the field of each value, and return a dict of the results."""
         values = {}
         for row in self.rows:
             value = part(row)
@@ -362,7 +362,7 @@ class Map(Listing):
         return Slot(self.frame, node, key, parent=self, label="value", settled=True)
 
     def child(self, step: Any) -> Slot | None:
-        """Return the slot of the value under the key *step*; None if there is no such key."""
+        """Return the field of the value under the key *step*; None if there is no such key."""
         return next((row for row in self.rows if row.key == step), None)
 
     def line(self, row: Slot) -> Entry:

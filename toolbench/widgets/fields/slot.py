@@ -308,7 +308,7 @@ class Slot:
         return UNSET
 
     def secrets(self) -> Iterable[str]:
-        """Return the secrets in the value, including those of the slots inside."""
+        """Return the secrets in the value, including those of the fields inside."""
         if not self._is_there:
             return ()
         return self.editor.secrets()
@@ -446,7 +446,7 @@ class Slot:
             slot.display.unfold()
 
     def rename(self, key: Any, label: str) -> None:
-        """Change the key and the label of the slot."""
+        """Change the key and the label of the field."""
         self.key, self.label = key, label
         self.display.draw()
 
@@ -491,7 +491,7 @@ class Slot:
         return problems
 
     def close(self) -> None:
-        """Close every widget of this slot; the value can still be read."""
+        """Close every widget of this field; the value can still be read."""
         self.display.close()
         if self.built is not None:
             self.built.close()
@@ -523,7 +523,7 @@ class SlotDisplay:
         self._folded: bool | None = None
 
     def entry(self) -> Entry:
-        """Return the line of the slot, for the container that shows it."""
+        """Return the line of the field, for the container that shows it."""
         slot, editor = self._slot, self._slot.editor
         head, note, is_short = Html(""), Html(""), False
         if slot.hidden:
@@ -544,7 +544,7 @@ class SlotDisplay:
 
     @property
     def body(self) -> tuple[Widget, ...]:
-        """The widgets of the editor or, if the slot is folded, the button that unfolds it."""
+        """The widgets of the editor or, if the field is folded, the button that unfolds it."""
         if not self._is_folded:
             return self._slot.editor.cells
         if self._fold is None:
@@ -555,7 +555,7 @@ class SlotDisplay:
         return (self._fold,)
 
     def remarks(self) -> Html:
-        """Return the help and the errors of the slot."""
+        """Return the help and the errors of the field."""
         slot, editor = self._slot, self._slot.editor
         hints = []
         if slot.is_json_for_now:
@@ -577,7 +577,7 @@ class SlotDisplay:
             self.draw()
 
     def draw(self) -> None:
-        """Redraw everything that depends on the state of the slot."""
+        """Redraw everything that depends on the state of the field."""
         self._slot.frame.stale(self._slot.parent)
         editor = self._slot.built
         if editor is not None:
@@ -642,7 +642,7 @@ class SlotDisplay:
         mark(self._switch, INVALID, is_marked=bool(self.errors) and not slot.is_open)
 
     def close(self) -> None:
-        """Close the presence box and the fold, but not the editor, which belongs to the slot."""
+        """Close the presence box and the fold, but not the editor, which belongs to the field."""
         self._slot.frame.pool.drop((self._box, self._switch, self._fold))
         self._box = self._switch = self._fold = None
 

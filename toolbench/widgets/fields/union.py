@@ -70,13 +70,13 @@ class Union(Container):
 
     @property
     def chosen(self) -> Slot | None:
-        """The slot of the chosen alternative; None if no alternative is chosen."""
+        """The field of the chosen alternative; None if no alternative is chosen."""
         if not 0 <= self._picked < len(self._branches):
             return None
         return self._branch(self._picked)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the slot of the chosen alternative, and return the result.
+        """Call *part* for the field of the chosen alternative, and return the result.
 
         Return None if null is chosen, and `UNSET` if nothing is chosen.
         """
@@ -150,7 +150,7 @@ class Union(Container):
         return self._slots[number]
 
     def slots(self) -> Iterable[Slot]:
-        """Return the slot of the chosen alternative only."""
+        """Return the field of the chosen alternative only."""
         if self.chosen is None:
             return ()
         return (self.chosen,)

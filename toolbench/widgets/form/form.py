@@ -298,7 +298,7 @@ class SchemaForm:
             yield Problem((), "the arguments must be an object: { … }")
 
     def _problems(self) -> list[tuple[Slot, Problem]]:
-        """Return all problems of the value, each with the slot where it is shown."""
+        """Return all problems of the value, each with the field at which it is shown."""
         # The fields hold the value that the text had before
         if self._json_text.trouble:
             return self._concealed([(self.slot, Problem((), self._json_text.trouble))])
@@ -719,5 +719,5 @@ def _narrowed(place: Place, explain: Explain) -> Iterator[Problem]:
 
 
 def _is_missing(slot: Slot) -> bool:
-    """Return whether *slot*, other than the root, is open but none of its fields has a value."""
+    """Return whether *slot* is an object inside the form that is shown but has no value."""
     return slot.key is not None and slot.is_open and slot.read() is UNSET

@@ -85,7 +85,7 @@ class RunResult:
     """
 
     def __init__(self, run: Run, earlier: Run | None = None) -> None:
-        """Expect the result of *run*, to be compared with that of *earlier*."""
+        """Prepare for the result of *run*, which will be compared with that of *earlier*."""
         self.run, self.earlier = run, earlier
         self.comparison = Html("")
         self.html: Html | None = None
