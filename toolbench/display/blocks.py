@@ -179,7 +179,7 @@ _READ = 128_000
 
 
 def token_words(tokens: int) -> str:
-    """Return how many *tokens* a result costs, and whether that is many: `≈ 8 tokens`."""
+    """Return the size of a result in words, with a warning if it is large: `≈ 8 tokens`."""
     words = f"≈ {counted(tokens, 'token')}"
     if tokens > _READ:
         return f"{words}: more than a model with 128k reads"

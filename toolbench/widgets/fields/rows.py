@@ -260,7 +260,7 @@ class Positions(Container):
             self._items.append(item)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the field of each position, and return the results that are not `UNSET`."""
+        """Call *part* for each position's field, and return the results that are not `UNSET`."""
         return _values(self._items, part)
 
     @property
