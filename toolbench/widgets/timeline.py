@@ -34,7 +34,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 from toolbench.widgets.panel.run_list import record_html
 
 ShowSpan = Callable[[Span], Html]
-"""A function that returns the HTML of an opened span; empty if it does not know the span."""
+"""A function that returns the HTML to show for an opened span; empty to show the span's text."""
 
 # The number of spans in one piece
 _PIECE = 500

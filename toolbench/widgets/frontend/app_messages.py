@@ -1,4 +1,4 @@
-"""The dispatch of messages from apps in the page to the connections of these apps."""
+"""The messages that apps in the page send, passed to the function that handles each app."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -30,7 +30,7 @@ class ResultMessages:
         self._saves: dict[str, list[SavedFile]] = {}
 
     def receive(self, content: Any) -> None:
-        """Answer the message *content*, if it is a question about a result."""
+        """Answer the message *content*, if it requests rows or files of a result."""
         match content:
             case {
                 "result": str(key),
