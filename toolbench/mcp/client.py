@@ -51,10 +51,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
     """A sequence of the tools of all connected servers. Use it in `with`, or call `sync_close()`.
 
     A tool usually keeps the name that its server gives it. If several servers of one configuration
-    use the same tool name, each gets its server's name as a prefix: `git_status`, `hub_status`. If
-    a server connected later uses a name that is taken, only the new server's tool gets a prefix.
-    Names then stay the same until the server is forgotten, or a configuration with this server is
-    added again. You can always find a tool by its address, `git.status`. Source: OpenHands SDK.
+    have a tool of the same name, the name of the server is put before the name of each of these
+    tools: `git_status`, `hub_status`. If a server that is connected later has a tool whose name is
+    taken, only the new tool gets a prefix. A tool keeps its name until its server is forgotten, or
+    a configuration with this server is added again. You can always find a tool by its address,
+    `git.status`. Source: OpenHands SDK.
 
     Examples:
         >>> from toolbench.mcp import MCPClient
@@ -89,11 +90,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
             sampling_handler: See `create_mcp_tools`.
             roots: Folders, or file URLs, that servers may ask for.
             extensions: See `create_mcp_tools`.
-            approvals: The servers that were approved. A server that has changed since is not called
-                until you run `session.trust.approve(session.trust.offer)`. If None, no approval is
-                needed.
+            approvals: The tools and instructions that you have approved, by server. The tools of a
+                server that has changed since then cannot be called until you run
+                `session.trust.approve(session.trust.offer)`. If None, no approval is needed.
             on_tools_changed: See `create_mcp_tools`.
-            answerer: Deprecated: one handler for both kinds of questions.
+            answerer: Deprecated. One handler for both kinds of questions.
         """
         self.approvals = approvals
         self.timeout = timeout
@@ -199,10 +200,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         dev: bool = False,
         watch: bool = False,
     ) -> MCPServerSession:
-        """Connect the server *name*; an older session of the same name is closed and replaced.
+        """Connect a server under the name *name*, and replace an older session of this name.
 
-        If the older session is connected with another *entry*, it stays open until the new session
-        is connected.
+        The older session is closed first. If it is connected with another *entry*, it is closed
+        only after the new session is connected.
 
         Args:
             name: The name of the server in this client.
@@ -210,31 +211,32 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 object, `module:name`, or the path of a file.
             mode: `auto`, `legacy`, or a version of the MCP protocol.
             record: The file to which all messages of the session are written. If the environment
-                has `TOOLBENCH_REPLAY=1`, this file is replayed instead.
-            replay: A recording from which requests are answered; *entry* is ignored and no server
-                is started.
+                variable `TOOLBENCH_REPLAY` is `1`, the file is replayed instead of written.
+            replay: The file of a recording, which answers the requests in place of the server.
+                *entry* is ignored, and no server is started.
             timeout: Seconds for connecting, instead of the client's timeout.
             roots: Folders, or file URLs, that the server may ask for, instead of the client's
                 roots.
             extensions: Extensions to declare to this server, in addition to those of the client.
-            approve: Whether to approve an entry that `discover` found in a file; see
-                `create_mcp_tools`.
-            dev: Whether you are developing the server; it must be started by a command. If its
-                source files have changed, the next call restarts it, and a note in the result says
-                what has changed. Changes need no approval, and your own calls need no consent;
-                calls by models and agents still do. This lasts until the server is disconnected, or
-                connected without *dev*. The watched files are those that the command names, and the
-                source files in and below their folders. If the command names no file, the folder in
-                which it starts is watched. Hidden folders, environments and build folders are
-                skipped; at most 2,000 files and 500 folders are watched.
+            approve: Whether to approve *entry* without asking the user, if `discover` found it in a
+                file; see `create_mcp_tools`.
+            dev: Whether you are developing the server, which must be started by a command. If its
+                source files have changed, the next call restarts the server, and a note in the
+                result says which tools have changed. Changes then need no approval, and your own
+                calls need no consent; calls by models and agents still do. This lasts until you
+                disconnect the server, or connect it without *dev*. The files that the command names
+                are watched, together with the source files in and below the folders of these files.
+                If the command names no file, the folder in which it starts is watched. Hidden
+                folders, environments and build folders are skipped; at most 2,000 files and 500
+                folders are watched.
             watch: Whether to restart the server as soon as a file changes, not only at the next
                 call; requires *dev*.
 
         Raises:
             ConsentError: If *entry* was found in a file and is not approved.
-            ServerError: If the server cannot be reached, or *dev* cannot be used with it. `servers`
-                then has the failed session, unless an earlier session of the same name is still
-                there.
+            ServerError: If the server cannot be reached, or *dev* cannot be used with it. The
+                failed session is then in `servers`, unless an earlier session of the same name is
+                kept.
         """
         if replay is None and record is not None and is_replaying():
             replay = record
@@ -266,10 +268,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
     ) -> list[MCPServerSession]:
         """Connect all servers of *config*, or only those named in *only*, at the same time.
 
-        If a server fails, the other servers are still connected; the failed session's `error` has
-        the reason. As with `connect`, a connected session of the same name stays open until the new
-        session is connected. For *record*, *replay* and *approve* see `create_mcp_tools`, for
-        *timeout* see `connect`.
+        If a server fails, the other servers are still connected, and the `error` of the failed
+        session has the reason. Sessions of the same names are replaced as by `connect`. For
+        *record*, *replay* and *approve* see `create_mcp_tools`, for *timeout* see `connect`.
 
         Raises:
             ConsentError: If the servers of a file are not approved.
@@ -409,7 +410,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:
         """Call `on_tools_changed` with those tools of *session* whose names are in *names*.
 
-        The call is made in a new thread, because the listener may call the tools.
+        The function is called in a new thread, because it may call the tools, which would block
+        this one.
         """
         if self.on_tools_changed is not None:
             Thread(target=self._report, args=(session.name, names), daemon=True).start()
@@ -476,34 +478,38 @@ def create_mcp_tools(
     """Connect the servers of *config* and return their tools.
 
     Args:
-        config: The servers: a mapping in FastMCP's format (`{"mcpServers": {...}}`), or the path of
-            a file in this format or the format of Claude, Cursor, VS Code, Windsurf or Codex. Or a
-            `server.json` of the MCP registry, a URL, a FastMCP object, or a
+        config: The servers. A mapping in FastMCP's format (`{"mcpServers": {...}}`), or the path of
+            a configuration file of FastMCP, Claude, Cursor, VS Code, Windsurf or Codex. It may also
+            be a `server.json` of the MCP registry, a URL, a FastMCP object, or a
             `toolbench.testing.FakeMCPServer`.
         record: The file to which all messages of the sessions are written, without secrets. If the
-            environment has `TOOLBENCH_REPLAY=1`, this file is replayed instead.
-        replay: A recording from which requests are answered, without a process or the network. A
-            request that was not recorded is an error. *config* is ignored.
+            environment variable `TOOLBENCH_REPLAY` is `1`, the file is replayed instead of written.
+        replay: The file of a recording, which answers the requests in place of the servers. No
+            process is started, the network is not used, and *config* is ignored. A request that was
+            not recorded is an error.
         timeout: Seconds for connecting to each server; all servers are connected at the same time.
-        elicitation_handler: A function that answers the questions that servers ask the user. It may
-            be `async`, takes the question, and returns a dict, an `Answer`, or None to decline.
-            Without it, the user is asked; if nobody can be asked, the question is declined.
-        sampling_handler: A function, plain or `async`, that answers when a server asks for a
-            message from a model. The question has `messages`, `params` and, if the model may call
-            tools, `tools`. The handler returns a string, a message, or one call or a list of calls:
-            `{"tool": "weather", "arguments": {...}}`.
+        elicitation_handler: A function that answers the questions that servers ask the user. It is
+            called with the question, and returns a dict, an `Answer`, or None to decline; it may be
+            `async`. Without it, the user is asked. If there is no user to ask, the question is
+            declined.
+        sampling_handler: A function that answers in place of a model when a server asks for a
+            message from one (sampling); it may be `async`. It is called with a question that has
+            `messages`, `params` and, if the model may call tools, `tools`. It returns a string, a
+            message, a tool call such as `{"tool": "weather", "arguments": {...}}`, or a list of
+            tool calls.
         roots: Folders, or file URLs, that servers may ask for.
         extensions: Protocol extensions to declare to servers, as `ClientExtension` objects of the
             SDK (SEP-2133).
         on_tools_changed: A function that is called with the added tools when a server's list of
             tools has changed. It runs in a separate thread and may call tools. Source: OpenHands
             SDK.
-        answerer: Deprecated, will be removed in the next release: one handler for both kinds of
+        answerer: Deprecated, and removed in the next release. One handler for both kinds of
             questions.
-        approve: Whether to approve the servers as the file describes them now. Otherwise the user
-            is shown the servers and asked to approve them, and asked again if the description
-            changes: programs, arguments, folders, environment (including an `envFile`), addresses
-            or names of variables. A mapping or a URL in your code needs no approval.
+        approve: Whether to approve the servers of a file without asking the user. Otherwise the
+            user is shown what the file says about each server, and must approve it. The user is
+            asked again if programs, arguments, folders, the environment (including an `envFile`),
+            addresses or names of variables change in the file. A mapping or a URL in your code
+            needs no approval.
 
     Raises:
         ConsentError: If the servers of a file are not approved.
@@ -545,14 +551,15 @@ def handler_of(
     sampling_handler: Answerer | None,
     answerer: Answerer | None = None,
 ) -> Answerer | None:
-    """Return a function that passes each question to the right one of the two handlers.
+    """Combine the handlers into one function that passes each question to the right handler.
 
-    Questions without a handler go to the user. Return None if there is no handler at all.
+    If only one handler is given, the other questions go to the user. Return None if there is no
+    handler at all.
 
     Args:
         elicitation_handler: Answers forms and requests to visit a page.
         sampling_handler: Writes messages in place of a model.
-        answerer: Deprecated, will be removed in the next release: answers all questions.
+        answerer: Deprecated, and removed in the next release. Answers all questions.
     """
     if answerer is not None:
         warn(
@@ -588,7 +595,7 @@ def _close_all(servers: Servers) -> None:
 
 
 def warm() -> Thread:
-    """Import FastMCP in a background thread, because this takes seconds; return the thread.
+    """Start to import FastMCP, which takes seconds, in a background thread; return the thread.
 
     Examples:
         >>> from toolbench.mcp import warm

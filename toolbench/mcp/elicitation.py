@@ -1,8 +1,7 @@
 """Questions that a server asks during a call (elicitation, sampling), and their handlers.
 
-An *answerer* is a function, plain or `async`, that takes a question and returns its answer.
-Without an answerer, the run of the call asks the user. If nobody can be asked, the question is
-declined.
+An *answerer* is a function, plain or `async`, that takes a question and returns its answer. Without
+an answerer, the user is asked. If there is no user to ask, the question is declined.
 """
 
 import asyncio
@@ -123,8 +122,9 @@ class SamplingQuestion(Question):
     def tools(self) -> list[dict[str, Any]]:
         """The tools that the model may call, as the server described them.
 
-        To call a tool, answer with `{"tool": name, "arguments": {...}}`, or with a list of these.
-        The server runs the tools; the next question contains the results in its messages.
+        To call one tool, answer with `{"tool": name, "arguments": {...}}`; to call several, answer
+        with a list of such dicts. The server runs the tools, and sends the results in the messages
+        of its next question.
         """
         return tools_in(self.params)
 
@@ -187,9 +187,9 @@ current_on_progress: ContextVar[OnProgress | None] = ContextVar("current_on_prog
 
 @contextmanager
 def answering(answerer: Answerer) -> Iterator[None]:
-    """Let *answerer* answer servers' questions during calls in the `with` block.
+    """Use *answerer* to answer the questions that servers ask during the `with` block.
 
-    A plain function is called in the thread that waits for the call, so it may block.
+    If *answerer* is a plain function, it runs in the thread that made the call, so it may block.
     """
     token = current_answerer.set(answerer)
     try:
@@ -266,8 +266,9 @@ def wait_answering(
 ) -> T:
     """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
-    Questions are answered by the handler of `answering`, or else by *answerer*, or else by the
-    user. A plain function is called in this thread.
+    If a server asks a question during the request, the function set by `answering` answers it.
+    Without such a function, *answerer* answers; if *answerer* is None, the user does. An answerer
+    that is not `async` runs in the calling thread.
 
     Raises:
         ServerError: If the request was cancelled.

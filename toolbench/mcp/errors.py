@@ -1,6 +1,7 @@
 """Turn an exception of the SDK, HTTP or a process into a sentence with advice.
 
-The last part of this module interprets what a server wrote to stderr before it ended.
+The last functions of this module find the cause in the lines that a server wrote to stderr before
+it exited.
 """
 
 import re
@@ -132,9 +133,10 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
 
 
 def asides_of(call: Call, inbox: "Inbox") -> list[str]:
-    """Return notes for the user on what the server wrote, besides messages, during *call*.
+    """Return notes for the user on other output that the server wrote during *call*.
 
-    Some lines of stderr may have been caused by other calls that ran at the same time.
+    Such output is text on stderr, and lines on stdout that are not messages. A part of it may come
+    from other calls that ran at the same time.
     """
     asides = []
     if call.noise:
@@ -150,10 +152,10 @@ def asides_of(call: Call, inbox: "Inbox") -> list[str]:
 
 
 def _last_words(inbox: "Inbox", since: int) -> tuple[list[str], str]:
-    """Return the last lines of stderr after line *since*, and the first cause of a traceback.
+    """Return the last lines of stderr after line *since*, and the `first_cause` in them.
 
-    Lines without information are left out: frames of a traceback that rich has drawn, and the log
-    line for each request.
+    Two kinds of lines are left out, because they do not help the user: the boxes that rich draws
+    around tracebacks, and the line that a server logs for each request.
     """
     wrote = inbox.stderr.last(_SEARCHED_LINES, since=since)
     last = []
@@ -186,7 +188,8 @@ def code_of(error: BaseException) -> int | None:
 def forgot_session(error: Exception, call: Call) -> bool:
     """Tell whether *call* failed because the server no longer knows the session.
 
-    The HTTP status is then 404. An unknown method has the same status, but its own error code.
+    Such a server answers with HTTP status 404. An unknown method is also answered with 404, but it
+    has a JSON-RPC error code by which it is recognized.
     """
     failure = call.http_failure
     if failure is None or failure.status != 404:
@@ -346,7 +349,8 @@ def about_noise(line: str) -> str:
 def required_pages(error: BaseException) -> list[dict[str, Any]]:
     """Return the web pages that the server wants the user to visit before it answers.
 
-    These are the `elicitations` with a URL in the data of *error*.
+    The server lists them as `elicitations` in the data of *error*; entries without a URL are
+    skipped.
     """
     data = getattr(error, "data", None)
     offered = data.get("elicitations") if isinstance(data, dict) else None
@@ -368,11 +372,11 @@ def broken(
     is_process: bool = True,
     variables: Collection[str] = (),
 ) -> BrokenError:
-    """Return an error with *text* and the last lines of stderr.
+    """Return the error for a broken connection, with *text* and the last lines of stderr.
 
-    If the server is a process, its exit code and invalid lines on stdout are added to *text*. If
-    stderr asks for an environment variable that is not in *variables*, which the server was
-    given, advice is added too.
+    The exit code of the server's process, and lines on stdout that are not messages, are added to
+    *text*. *variables* are the names of the environment variables that the server was given. If
+    stderr asks for another variable, advice on how to set it is added.
     """
     lines = [text]
     if exit_code is not None:
@@ -457,9 +461,10 @@ def import_advice(lines: Sequence[str]) -> str:
 
 
 def first_cause(lines: Iterable[str]) -> str:
-    """Return the first of several linked exceptions in the last traceback of *lines*; else empty.
+    """Return the original exception in the last traceback of *lines*, or an empty string.
 
-    An exception raised in an `except` is often about something else, and hides the reason.
+    A traceback may show several exceptions, each raised while the previous one was being handled.
+    The first one is returned, because later ones often hide the reason.
     """
     first = present = ""
     is_linked = is_drawn = False
@@ -493,9 +498,10 @@ def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
 
 
 def short_reason(server: str, error: str) -> str:
-    """Return one short line about *error*, the message about the failed *server*.
+    """Shorten *error*, the message about a *server* that did not connect, to one line.
 
-    If the message contains lines of stderr, this is the exception in them, or the last line.
+    If the message quotes stderr, the line is the exception in the quoted lines, or the last of
+    them.
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
     if heading:

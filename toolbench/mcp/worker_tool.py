@@ -1,7 +1,8 @@
 """Call a server's tool on a worker of a cluster, in a session that is closed when idle.
 
-The worker gets the server's entry as it is in the configuration. Variables (`${TOKEN}`) are
-replaced on the worker, from its own environment, so their values are never sent.
+The worker receives the configuration of the server and connects to the server itself. Variables
+such as `${TOKEN}` are replaced on the worker, from the worker's environment. Their values are never
+sent to it.
 """
 
 from collections.abc import Iterator
@@ -35,11 +36,11 @@ class WorkerTool:
 
     @classmethod
     def of(cls, server: str, remote_name: str) -> "WorkerTool":
-        """Return the data for the tool *remote_name* of the connected server *server*.
+        """Return an object with which a worker can call *remote_name*, a tool of *server*.
 
         Raises:
             ServerError: If the server is a Python object, which other processes cannot reach.
-            ToolNotFoundError: If no such server is connected.
+            ToolNotFoundError: If *server* is not connected.
         """
         session = connected.session(server)
         client = None if session is None else session.client
@@ -57,7 +58,9 @@ class WorkerTool:
 
     @contextmanager
     def resolved(self) -> Iterator[Any]:
-        """Yield the tool from a session of this worker, which is connected first if needed.
+        """Yield the tool, ready to be called on this worker.
+
+        The worker connects to the server first, unless it is connected already.
 
         Raises:
             ServerError: If the server cannot be reached from the worker.

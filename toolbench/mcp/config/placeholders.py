@@ -1,6 +1,6 @@
-"""Replace `${NAME}` by variables in a configuration, and by secrets in the arguments of a call.
+"""Replace `${NAME}` in a configuration by variables, and in the arguments of a call by secrets.
 
-Variables come from the environment or from the notebook (`LiveVariables`).
+The variables are those of the environment, or those of the notebook (`LiveVariables`).
 """
 
 import re
@@ -43,13 +43,13 @@ def _read(match: re.Match[str]) -> Reference:
 
 
 def expand(value: Any, variables: Mapping[str, str]) -> Any:
-    """Return *value*, a part of a configuration, with each reference in its strings replaced.
+    """Replace each reference to a variable in the strings of *value*, a part of a configuration.
 
     A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Other text is unchanged.
 
     Raises:
-        ServerError: If a variable is not set and has no default, or if only an editor can
-            replace the reference.
+        ServerError: If a variable is not set and has no default, or if only an editor knows the
+            value of a reference, as with `${input:...}`.
     """
 
     def value_of(reference: Reference) -> str:
@@ -100,10 +100,10 @@ def names_in(value: Any) -> list[str]:
 
 
 def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
-    """Return *value*, the arguments of a call, with each `${NAME}` replaced by the secret `NAME`.
+    """Replace each `${NAME}` in *value*, the arguments of a call, by the secret `NAME`.
 
-    Only names in *secrets* are replaced; the environment is not used. A `${NAME}` inside a secret
-    is not replaced.
+    A name that is not in *secrets* stays as it is: the environment is not used. A `${NAME}` inside
+    a secret is not replaced either.
     """
 
     def secret(match: re.Match[str]) -> str:
@@ -129,10 +129,11 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class LiveVariables(Mapping[str, str | SecretStr]):
-    """A mapping from the names of some variables to their values at the time of reading.
+    """A mapping of variables of the notebook, which returns the current value at each access.
 
-    A server that reconnects therefore gets the current value of a token, or its last value if the
-    variable is gone. A pickled copy is a plain dict of the values at that time.
+    A server that reconnects therefore gets the current value of a token. If the variable has been
+    deleted since, the last known value is returned. A pickled copy is a plain dict of the values at
+    the time of pickling.
     """
 
     def __init__(self, namespace: Mapping[str, Any], names: Iterable[str]) -> None:

@@ -41,12 +41,12 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     Args:
         config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
             `servers` (VS Code) or `mcp_servers` (Codex), or a JSON, TOML or YAML file with such a
-            mapping. Or a `server.json` of the MCP registry, a mapping from names to servers, a URL
-            or a FastMCP object. Or an OpenAPI document, its file, or its URL if this ends in
-            `/openapi.json` or similar.
-        base: The folder for relative paths. By default, it is the folder of the file, or the
-            project's folder if the file belongs to an editor (`.vscode/mcp.json`). Without a file,
-            it is the current folder.
+            mapping. It may also be a `server.json` of the MCP registry, a mapping from names to
+            servers, a URL or a FastMCP object. Or it is an OpenAPI document, the path of one, or a
+            URL that ends in `/openapi.json` or similar.
+        base: The folder to which relative paths refer. By default, it is the folder of the file, or
+            the project's folder if the file belongs to an editor (`.vscode/mcp.json`). Without a
+            file, it is the current folder.
 
     Raises:
         ServerError: If *config* has no servers, or a server has neither a command nor a URL.
@@ -215,9 +215,9 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
 
 def _document_in(place: str, base: Path) -> Any:
-    """Return the OpenAPI document in the file *place*, or *place* itself if it may not be a file.
+    """Read the OpenAPI document in the file *place*; return *place* itself if it may be a URL.
 
-    The latter is the case if *place* has an unknown variable, or a variable makes it a URL.
+    It may be a URL if it contains a variable that is unknown, or whose value makes it a URL.
     """
     shown = located(with_known(place, places(base)), base)
     try:
@@ -284,10 +284,10 @@ def _headers(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """Return the time limit of a call in seconds; None if there is none.
+    """Return the time limit for calls that *entry* sets, in seconds; None if it sets none.
 
-    `timeout` is in milliseconds in FastMCP, but in seconds in Cline and Roo Code. Limits below a
-    second make no sense, so small numbers are read as seconds.
+    `timeout` is in milliseconds in FastMCP, but in seconds in Cline and Roo Code. Small numbers are
+    read as seconds, because nobody sets a limit of a few milliseconds.
     """
     for key in ("tool_timeout_sec", "timeout"):
         if key in entry:
@@ -357,7 +357,8 @@ def _names_module(value: Any) -> bool:
 def load(path: Path, about: str = "") -> Any:
     """Return the content of a TOML, YAML or JSON file; JSON may have comments, as in editors.
 
-    Error messages call the file *about*, by default "configuration" and its path.
+    *about* is the name of the file in error messages; by default, it is "configuration" and the
+    path.
 
     Raises:
         ServerError: If the file cannot be read.

@@ -1,7 +1,7 @@
 """Search a registry of MCP servers, and get the `server.json` of a server.
 
 Source: the generic registry API, v0.1 (openapi.yaml of modelcontextprotocol/registry, 2025-12-01).
-No server is started or contacted here; the only requests go to the registry.
+Requests are sent only to the registry. No MCP server is started or contacted.
 """
 
 import json
@@ -77,8 +77,9 @@ Found = tuple[Sequence[RegisteredServer], bool]
 def search(address: str, words: Sequence[str], *, limit: int) -> Found:
     """Return up to *limit* servers of the registry at *address* that match *words*.
 
-    The registry searches names for the first word. The other words are then searched here, in the
-    name, title and description. Only the latest version of a server is returned.
+    The registry itself can only search names for the first word. Its results are then filtered: the
+    other words must occur in the name, the title or the description. Only the latest version of
+    each server is returned.
 
     Raises:
         ServerError: If the registry cannot be reached, or does not answer like a registry.

@@ -1,8 +1,8 @@
-"""Read `server.json`, the registry's description of a server, as an entry of a configuration.
+"""Convert a `server.json`, by which a registry describes a server, to a configuration entry.
 
-A package becomes a command that starts it, and a remote becomes its URL. Source: the MCP
-registry's server.json, schema of 2025-12-11. The first version of the schema, with names like
-`registry_type`, is refused.
+A package in the file becomes the command that starts the server, and a remote becomes a URL.
+Source: the MCP registry's server.json, schema of 2025-12-11. Files in the first version of the
+schema, with names like `registry_type`, are refused.
 """
 
 import json
@@ -70,13 +70,13 @@ def is_registry_file(config: Any) -> bool:
 
 
 def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
-    """Return the entry of the server in *config*, a `server.json`, under its short name.
+    """Return a dict with the short name and the entry of the server in *config*, a `server.json`.
 
-    The entry is made from the first remote, or else from the first package whose registry is
-    known. *base* is the folder for relative paths.
+    The entry is made from the first remote. Without a remote, it is made from the first package of
+    a kind that toolbench can start, such as npm. *base* is the folder for relative paths.
 
     Raises:
-        ServerError: If the file has no such remote or package, or it cannot be read.
+        ServerError: If the file cannot be read, or has no such remote or package.
     """
     document = _document(config) or {}
     name = str(document["name"]).rpartition("/")[2]
@@ -108,10 +108,10 @@ def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
 
 
 class Way:
-    """One way to reach or start the server of a `server.json`, with values that the user fills in.
+    """One way to reach or start the server of a `server.json`, with values for the user to fill in.
 
-    No value comes from the environment. A value stays one word of the command, whatever it
-    contains.
+    Values are never read from the environment. Each value remains one argument of the command, even
+    if it contains spaces or quotes.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -134,16 +134,17 @@ class Way:
         """Whether there are values to fill in."""
 
     def entry(self, values: Mapping[str, Any], *, with_marks: bool = False) -> ServerEntry:
-        """Return the entry of the server with *values*, which fit `schema`.
+        """Return the configuration entry of the server with *values* filled in.
 
         Args:
-            values: The values that were filled in. Missing values are replaced by their defaults.
-                If there is no default, the argument, variable or header is left out.
+            values: The values that the user filled in; they must fit `schema`. A missing value is
+                replaced by its default. If it has no default, its argument, variable or header is
+                left out.
             with_marks: Whether secrets in *values* are replaced by placeholders, so that the entry
                 can be shown.
 
         Raises:
-            ServerError: If a value could be taken for something other than a value.
+            ServerError: If a value could be misread, for example as an option of the command.
         """
         document = deepcopy(dict(self._document))
         for name, place in _places(document).items():
@@ -291,12 +292,12 @@ def _package(package: Mapping[str, Any], kind: str, base: Path) -> ServerEntry:
 
 
 def _check_origin(package: Mapping[str, Any], kind: str) -> None:
-    """Check that the program would load *package* from the registry that its description names.
+    """Check that the program that runs *package* loads it from the registry named in *package*.
 
-    Otherwise, the program could load another package of the same name.
+    From any other registry, the program could load a different package of the same name.
 
     Raises:
-        ServerError: If the package comes from a registry that the program does not use.
+        ServerError: If *package* names a registry that the program does not use.
     """
     origin = package.get("registryBaseUrl")
     if not origin:
@@ -442,11 +443,11 @@ def _is_secret(name: str, item: Mapping[str, Any]) -> bool:
 
 
 def _check_value(name: str, text: str, place: _Place) -> None:
-    """Check that *text* will be read as a value, and as nothing else.
+    """Check that *text* cannot be misread as an option, a variable or several lines.
 
     Raises:
-        ServerError: If it may be read as something else. The message does not contain *text*, which
-            may be a secret.
+        ServerError: If *text* can be misread, or is empty although a value is required. The message
+            does not contain *text*, because *text* may be a secret.
     """
     why = ""
     if not text and place.item.get("isRequired") is True:
@@ -465,10 +466,10 @@ def _check_value(name: str, text: str, place: _Place) -> None:
 
 
 def _settings(items: list[Mapping[str, Any]], *, prefix: str = "") -> list[Setting]:
-    """Return the settings for those *items*, variables or headers, that have a value.
+    """Return a setting for each variable or header in *items* that has a value.
 
-    An item without a value gets a reference as its value if the environment has a variable of its
-    name with *prefix*.
+    An item without a value is included if the environment has a variable with its name, preceded by
+    *prefix*. The value is then a reference to this variable (`${NAME}`).
     """
     settings = []
     for item in items:
@@ -504,9 +505,9 @@ def _value(item: Mapping[str, Any], variable: str) -> str | None:
 
 
 def _filled(text: str, item: Mapping[str, Any]) -> str:
-    """Return *text* with each `{name}` replaced, if `name` is one of the `variables` of *item*.
+    """Replace each `{name}` in *text* whose name is one of the `variables` of *item*.
 
-    The replacement is the variable's value, or a reference (`${NAME}`).
+    It is replaced by the value of the variable, or by a reference (`${NAME:-}`) if it has no value.
     """
     known = dict(_variables_in(item))
 

@@ -30,8 +30,9 @@ _OF_EDITORS = frozenset({".vscode", ".cursor", ".roo", ".gemini"})
 def workspace_of(file: Path, here: Path) -> Path:
     """Return the folder for `${workspaceFolder}` and relative paths in the configuration *file*.
 
-    Usually this is the folder of *file*. For an editor's file in a project (`.vscode/mcp.json`),
-    it is the folder of the project. For a user's file for all projects, it is *here*.
+    Usually this is the folder that contains *file*. If *file* belongs to an editor and a project
+    (`.vscode/mcp.json`), it is the folder of the project. If *file* contains the user's settings
+    for all projects, it is *here*.
     """
     # Without `..`, because the name of the folder is compared
     folder = Path(os.path.abspath(file)).parent  # noqa: PTH100 - links stay, as in the editors
@@ -54,9 +55,9 @@ def settings_folder(home: Path) -> Path:
 
 
 def located(place: str, base: Path) -> str:
-    """Return the path *place* of a configuration, joined to *base* if it is relative.
+    """Return *place*, a path in a configuration, joined to the folder *base* if it is relative.
 
-    A path that begins with a reference, such as `${HOME}/data`, is unchanged.
+    A path that begins with a variable, such as `${HOME}/data`, is returned unchanged.
     """
     if place.startswith("${"):
         return place
@@ -181,7 +182,9 @@ class ServerEntry:
     """Notebook variables for references; environment variables take precedence."""
 
     def expanded(self, environment: Mapping[str, str]) -> "ServerEntry":
-        """Return the entry with its references replaced, from *environment* or the notebook.
+        """Return a copy in which variables (`${NAME}`) are replaced by their values.
+
+        The values come from *environment*, or else from the variables of the notebook.
 
         Raises:
             ServerError: If a variable is not set, or the environment file cannot be read.

@@ -22,12 +22,14 @@ _SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
 
 
 class Written(NamedTuple):
-    """A configuration, with what the user must know before using it.
+    """A configuration to save in a file, and the facts that the user must know to use it.
 
     Attributes:
         config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.
-        variables: The environment variables to set before use; they replace secrets.
-        left_out: The names of servers that exist only in this process.
+        variables: The environment variables that the user must set, with the secrets that they
+            replace in `config`.
+        left_out: The names of servers that `config` lacks, because they are objects in this
+            process.
         without_objects: The names of servers whose `auth` contains Python objects. The
             configuration does not contain these objects.
     """
@@ -59,13 +61,13 @@ def write_config(sessions: "Iterable[MCPServerSession]") -> Written:
 def written_entry(
     name: str, entry: ServerEntry, variables: dict[str, str]
 ) -> dict[str, Any] | None:
-    """Return the configuration of one server; None for a Python object in this process.
+    """Return *entry* as a JSON object for a file; None if the server is a Python object.
 
     Args:
         name: The name of the server.
         entry: The configuration of the server.
-        variables: A dict to which the name of each variable that replaces a secret is added, with
-            the secret.
+        variables: A dict that collects secrets. Each secret is replaced in the result by a
+            variable; the name of the variable and the secret are added to this dict.
     """
     for known in sorted(set(names_in([entry.url, entry.headers, entry.auth]))):
         # A file cannot refer to variables of the notebook
@@ -192,7 +194,7 @@ _OF_THE_WORKSPACE = ("workspaceFolder", "workspaceFolderBasename")
 
 
 def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntry:
-    """Return *entry* with absolute paths of folders, and with the mode of its connection.
+    """Return a copy of *entry* that works from any folder, with absolute paths and *mode*.
 
     Args:
         entry: The configuration of the server.
