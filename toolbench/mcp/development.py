@@ -1,10 +1,10 @@
-"""A server under development: its source files, and what a restart has changed.
+"""Watch the source files of a server under development, and compare its tools after a restart.
 
-The watched files are those that the command names, and the source files in and below their folders.
-If the command names no source file, as in `python -m package`, the folder in which the process
-starts is watched. Hidden folders, environments, caches and build folders are skipped, except for
-files that the command names. At most `MOST_FILES` files in `MOST_FOLDERS` folders are watched,
-nearest first.
+The files that the command names are watched, together with the source files in and below the
+folders of these files. If the command names no source file, as in `python -m package`, the folder
+in which the process starts is watched. Hidden folders, environments, caches and build folders are
+skipped, except for files that the command names. At most `MOST_FILES` files in `MOST_FOLDERS`
+folders are watched; those in the nearest folders come first.
 """
 
 import os
@@ -58,10 +58,10 @@ _MOST_CHANGES = 8
 
 
 class Development:
-    """The source files and changes of a server under development, for one connection.
+    """Finds changes in the source files and in the tools of a server under development.
 
-    Any thread may call the methods. They access files, so the background loop calls them in
-    threads.
+    Any thread may call the methods. The methods read files, which would block the background loop,
+    so the loop calls them in other threads.
     """
 
     def __init__(self, *, is_watched: bool = False) -> None:
@@ -143,9 +143,10 @@ class Development:
             self._told = offer
 
     def note(self, server: str) -> list[str]:
-        """Return a note on why *server* was restarted, and how its offer has changed.
+        """Return a note on why *server* was restarted, and which of its tools have changed.
 
-        The list has one note, or none if the server was not restarted because of its files.
+        The list contains this note. It is empty if the server was not restarted because of its
+        files.
         """
         with self._lock:
             cause, self._cause = self.cause, None
@@ -169,7 +170,7 @@ def development_of(entry: ServerEntry, *, dev: bool, watch: bool) -> Development
     """Return the `Development` of the server of *entry*; None unless *dev* is True.
 
     Raises:
-        ServerError: If *watch* is used without *dev*, or no command starts the server.
+        ServerError: If *watch* is True and *dev* is not, or the server is not started by a command.
     """
     if watch and not dev:
         msg = "watch=True belongs to dev=True: give both."

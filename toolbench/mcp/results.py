@@ -137,10 +137,10 @@ class MCPObservation(Observation):
     def data(self) -> Any:
         """The answer as Python objects.
 
-        This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
-        string with a JSON object or list, the string is parsed. Without structured content, a
-        single text block is parsed as JSON; otherwise this is the text, or None if there is no
-        text.
+        If the answer has structured content, this is the content without the wrapper `{"result":
+        ...}` that some servers add. A wrapped string that is a JSON object or list is parsed. If
+        the answer has no structured content, but a single text block that is JSON, the text is
+        parsed. In all other cases this is the text of the answer, or None if there is no text.
         """
         return answer_data(self.structured, self.blocks, self.text)
 
@@ -148,7 +148,8 @@ class MCPObservation(Observation):
     def links(self) -> list[str]:
         """The URIs of the resources that the answer links to, for `session.read_resource(uri)`.
 
-        A panel shows a button for each of them; nothing is read before it is pressed.
+        A panel shows a button for each link, and reads the resource only when the button is
+        pressed.
         """
         uris = []
         for block in self.blocks:
@@ -220,10 +221,11 @@ class MCPUnfinishedObservation(UnfinishedObservation, MCPToolObservation):
 def tool_observation(
     tool: str, result: Mapping[str, Any], promise: SchemaValidator | None = None
 ) -> MCPToolObservation:
-    """Return an observation of the tool *tool* from *result*, the server's answer to `tools/call`.
+    """Convert *result*, the server's answer to a call of *tool*, to an observation.
 
-    *promise* is the validator of the tool's output schema. If the structured content does not fit
-    this schema, the observation gets a warning and `as_declared=False`, but is not an error.
+    *promise* is the validator of the tool's output schema. If the structured content of *result*
+    does not fit this schema, the observation has a warning and `as_declared=False`, but it is not
+    an error.
     """
     warnings: list[str] = []
     is_error = result.get("isError") is True
@@ -269,10 +271,10 @@ def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
 
 
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
-    """Add advice to reconnect *server* if it failed because it needs the older protocol.
+    """If *server* failed because it needs the older protocol, advise the user to reconnect.
 
-    Only in the older protocol can a server send requests to the client. The advice is a warning
-    for the user, because a model cannot reconnect.
+    Such a server tried to send a request to the client, which only the older protocol allows. The
+    advice is added as a warning, which models do not see, because a model cannot reconnect.
     """
     text = observation.text
     if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):

@@ -26,9 +26,10 @@ _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class TokenBill:
-    """The tokens of each tool (name, description and arguments), and the total.
+    """How many tokens each tool adds to a request with its name, description and arguments.
 
-    Tools that are only for a server's app are left out, because no model gets them.
+    Tools that are meant only for an app of the server are left out, because they are not sent to
+    models.
     """
 
     total: TokenCount
@@ -97,11 +98,11 @@ class ServerReview:
         destructive: The tools that declare that they may delete or overwrite data.
         undeclared: The tools that do not declare what they change.
         disabled: The tools that cannot be called, each with the reason.
-        findings: The lint findings in the tools for models, worst first.
-        changes: The changes since the server was approved, most severe first. If there are changes,
-            its tools are not called.
-        warnings: The server's strings that have hidden characters.
-        error: Why the server does not answer or list its tools now; empty if it does.
+        findings: What lint finds in the tools that are sent to models, worst first.
+        changes: The changes since the server was approved, most severe first. If there are any, the
+            tools cannot be called until they are approved.
+        warnings: The texts of the server that contain invisible characters.
+        error: Why the server does not answer, or does not list its tools; empty if it does both.
     """
 
     server: str
@@ -222,9 +223,10 @@ class ServerReview:
 
 
 def _list_html(head: str, texts: Iterable[str], beyond: str = "") -> Html:
-    """Return *texts*, which are HTML, as a list below *head*; a click shows all but the first ones.
+    """Return a list of *texts*, which are HTML, with the title *head*.
 
-    If there are too many, the last are left out, and *beyond* says where to find them.
+    Only the first texts are visible; a click on "and N more" shows the others. If there are too
+    many to include all, the last are left out, and *beyond* says where to find them.
     """
     every = list(texts)
     if not every:

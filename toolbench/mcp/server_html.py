@@ -49,7 +49,7 @@ def server_bundle(server: "MCPServerSession") -> dict[str, str]:
 
 
 def client_bundle(client: Any) -> dict[str, str]:
-    """Return the mime bundle of all servers of *client*: text, and HTML that needs no kernel.
+    """Return the mime bundle that shows all servers of *client*, as text and as static HTML.
 
     Args:
         client: Any object with `servers`, a mapping of sessions by name.

@@ -20,7 +20,7 @@ OTHERS = "other names"
 
 @dataclass(frozen=True)
 class ToolGroup(Sequence[MCPToolDefinition]):
-    """Tools of one server whose names begin alike, to be used like a list of tools.
+    """A sequence of the tools of one server whose names have the same beginning.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -68,10 +68,10 @@ class ToolGroup(Sequence[MCPToolDefinition]):
 
 
 def groups_of(tools: Iterable[MCPToolDefinition]) -> list[ToolGroup]:
-    """Return the *tools* of one server in groups, largest first.
+    """Group the *tools* of one server by the beginning of their names, largest group first.
 
-    A beginning that all names share does not form a group. There are at most twenty groups; if
-    there would be more, the last group has all other tools.
+    A beginning that the names of all tools share does not form a group. There are at most twenty
+    groups; the twentieth contains all remaining tools.
     """
     by_name = {tool.remote_name: tool for tool in tools}
     grouped, others = by_first_words(list(by_name), _MOST)

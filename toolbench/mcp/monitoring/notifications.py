@@ -118,18 +118,19 @@ class Inbox:
         return not self.traffic.find(method="server/discover", direction="received")
 
     def redact_with(self, redactor: Redactor) -> None:
-        """Use *redactor* to hide the entry's secrets in all later messages.
+        """Hide the secrets of the configuration, which *redactor* knows, in all later messages.
 
-        Secrets of earlier redactors stay hidden, because a variable may have had another value.
+        The secrets of earlier redactors stay hidden too, because a variable in the configuration
+        may have had another value before.
         """
         with self._lock:
             self.entry_redactor = redactor.joined(self.entry_redactor)
             self._renew()
 
     def keep_secret(self, secrets: Iterable[str]) -> None:
-        """Hide *secrets* of a call in all later traffic and logs; any thread may call this.
+        """Hide *secrets*, which a call contains, in all later traffic and logs.
 
-        The secrets of at least the last hundred calls with secrets stay hidden.
+        The secrets of the last hundred calls, or more, stay hidden. Any thread may call this.
         """
         known = frozenset(secrets)
         if not known:

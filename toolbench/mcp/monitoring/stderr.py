@@ -1,7 +1,7 @@
-"""Keep the last lines that a server writes to stderr, read through a pipe.
+"""Read what a server writes to stderr through a pipe, and keep the last lines.
 
-Older servers write a long warning about the client's request `server/discover`, which
-`ProbeWarningFilter` replaces by one sentence.
+Older servers write a long warning when the client sends the request `server/discover`.
+`ProbeWarningFilter` replaces this warning by one sentence.
 """
 
 import os
@@ -48,10 +48,10 @@ Line = tuple[str, int]
 
 
 class ProbeWarningFilter:
-    """Filters the warning about the client's `server/discover` out of lines of stderr.
+    """Removes the warning about the request `server/discover` from the lines of stderr.
 
-    Python servers with an SDK below version 2 write this warning at each start: about a hundred
-    lines from pydantic, which look like a failure.
+    Python servers with an SDK below version 2 write this warning at each start. It consists of
+    about a hundred lines from pydantic, and looks like a failure although it is harmless.
     """
 
     def __init__(self) -> None:
@@ -111,10 +111,11 @@ class StderrTail:
         """Create an empty tail.
 
         Args:
-            redactor: Hides the secrets in later lines.
-            lines: The number of newest lines that are kept.
-            on_line: Called with each line as it was written, including secrets.
-            on_change: Called after each line that is kept.
+            redactor: Hides secrets in the lines that are read from now on.
+            lines: How many of the last lines to keep.
+            on_line: A function that is called with each line, exactly as it was written: secrets
+                are not hidden.
+            on_change: A function that is called after each line that is kept.
         """
         self.redactor = redactor
         # The lines with the times at which they were read, in seconds since the epoch
@@ -197,11 +198,11 @@ class StderrTail:
 
     @contextmanager
     def pipe(self) -> Iterator[TextIO]:
-        """Yield a file for the stderr of a process, and keep the lines that the process writes.
+        """Yield a file to pass to a process as its stderr; the lines written to it are kept.
 
-        Close the file after the process has started, so that `is_read` becomes true when the
-        process ends. If a grandchild process holds the pipe open, the `with` block does not wait
-        for it.
+        Close the file when the process has started. Otherwise, `is_read` does not become true when
+        the process ends. If a child of the process keeps the pipe open, the `with` block does not
+        wait for the child.
         """
         reading, writing = os.pipe()
         done = self._read = Event()

@@ -1,4 +1,4 @@
-"""Save what a server offers, and explain later changes.
+"""Save the tools, resources and prompts of a server, and explain later changes to them.
 
 Start with `snapshot.Snapshot`. `diff.changes_between` compares two snapshots.
 `schema_diff.differences` compares two JSON Schemas by trying the values of `samples`.

@@ -79,15 +79,15 @@ def check_calls(
 ) -> CheckedCalls:
     """Return those of *calls* that the schemas in *snapshot* refuse.
 
-    Equal calls are counted once. Calls that failed when they were made are not counted.
+    Equal calls count as one. Calls that failed when they were made are ignored.
 
     Args:
         snapshot: What the server offers now.
         calls: `history()`, a `Recording`, or an iterable of calls. A call is an object with `tool`
             (or `name`) and `arguments`, or a dict with `name` and `arguments`. Hidden secrets, and
             strings that were too long to keep, are not checked.
-        before: What the server offered at the time of the calls. If given, calls that it refused
-            are not counted, but calls of tools removed since are.
+        before: What the server offered at the time of the calls. If given, calls that were invalid
+            even then are ignored, and calls of tools that have been removed since are included.
         server: The name of the server whose calls are checked; None checks all calls.
 
     Examples:

@@ -42,18 +42,18 @@ class Change:
     """One difference between two snapshots.
 
     Attributes:
-        kind: Whether a part of what the server offers was added, removed or changed.
-        severity: *breaking*: a valid call may be refused now, or a promised output may be missing
-            or of another kind. *routing*: a model may choose another tool or other values.
-            *additive*: something new that does not affect existing calls. *cosmetic*: no caller
-            notices the change.
+        kind: Whether something was `added`, `removed` or `changed`.
+        severity: *breaking* if a valid call may be refused now, or a part of the output may be
+            missing or of another type. *routing* if a model may choose another tool or other
+            arguments. *additive* if something was added that does not affect existing calls.
+            *cosmetic* if no caller notices the change.
         where: The path of the changed part in the snapshot, such as
             `tools/add/inputSchema/required`.
         before: The old value.
         after: The new value.
         text: What changed, in one sentence.
-        example: For a breaking change, arguments that were valid and are refused now, or an output
-            that was not possible before. None if there is no example.
+        example: For a breaking change, arguments that were valid before and are refused now, or an
+            output that was not allowed before. None if there is no example.
 
     Examples:
         >>> from toolbench.mcp import Snapshot
@@ -85,10 +85,10 @@ def by_severity(changes: Iterable[Change]) -> list[Change]:
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Return the changes from the snapshot *before* to the later *after*, sorted by path.
+    """Return the changes from the snapshot *before* to the snapshot *after*, sorted by path.
 
-    A list that only one snapshot has, such as resources, is not compared. In sentences and paths,
-    hidden characters are made visible.
+    If only one of the snapshots contains the list of resources, for example, this list is not
+    compared. Invisible characters are made visible in the sentences and paths of the changes.
     """
     changes = [
         *_server(before, after),
@@ -248,13 +248,15 @@ def schema_changes(
     Args:
         place: The path of the schema; the path of each change begins with it.
         name: The name of the tool.
-        direction: Whether it is the schema of the input or the output.
+        direction: Whether the schemas describe the input or the output of the tool.
         old: The old schema.
         new: The new schema.
-        work: The work left for all schemas of the server; None if this is the only schema.
+        work: A limit on the work of comparing, shared by all schemas of the server. None if this is
+            the only schema.
 
     Raises:
-        SchemaError: If comparing would take too long because of too many differences.
+        SchemaError: If the schemas have so many differences that comparing them would take too
+            long.
     """
     changes = []
     about = name

@@ -50,12 +50,12 @@ def changes_html(
     after: str = "now",
     most: int | None = None,
 ) -> Html:
-    """Return *changes* as a part of a page, most severe first.
+    """Return HTML that lists *changes*, most severe first, for use within a page.
 
     Args:
         changes: The changes.
-        before: The name of the old side.
-        after: The name of the new side.
+        before: The title of the old values.
+        after: The title of the new values.
         most: The maximum number of changes to show; None shows all.
     """
     return _part(_body(changes, before, after, most))
@@ -81,8 +81,8 @@ def changes_page(changes: Sequence[Change], *, before: str = "before", after: st
 
     Args:
         changes: The changes.
-        before: The name of the old side.
-        after: The name of the new side.
+        before: The title of the old values.
+        after: The title of the new values.
     """
     title = _text(f"{before} → {after}")
     main = f"<main><h1>{title}</h1>{_body(changes, before, after)}</main>"
@@ -92,9 +92,9 @@ def changes_page(changes: Sequence[Change], *, before: str = "before", after: st
 def _sections(
     first: Sequence[Change], changes: Sequence[Change], before: str, after: str
 ) -> Iterator[str]:
-    """Yield the HTML for each severity: a heading, and the changes in *first* with this severity.
+    """Yield a section for each severity, with a heading and the changes of this severity.
 
-    The heading counts all *changes* of the severity, even those that are not in *first*.
+    Only the changes in *first* are shown, but the heading counts all *changes* of the severity.
     """
     for severity in SEVERITIES:
         count = sum(change.severity == severity for change in changes)

@@ -1,6 +1,6 @@
-"""Create values to try on schemas: some that should fit, and some at the limits.
+"""Create sample values for JSON Schemas: values that should be valid, and values at the limits.
 
-The values are not checked. The same schema always gives the same values.
+The values are not validated, so some may be invalid. The same schema always gives the same values.
 """
 
 from collections import deque

@@ -1,12 +1,13 @@
-"""Compare two JSON Schemas, and tell what each difference means to senders and readers.
+"""Compare two versions of a JSON Schema, and tell which differences can break callers.
 
-The comparison walks through the parts that both schemas have: properties, items, values of maps,
-and alternatives of unions, which are paired by type or tag. On other differences it tries values
-(`samples`). A value that was valid and is not any more proves a breaking change, and is its
-example. A rule that no tried value can decide, such as a changed pattern, counts as breaking; the
-sentence then says that no example was found.
+The comparison visits the parts that both schemas have: properties, items, values of maps, and the
+alternatives of unions, which are paired by type or tag. Where two parts have different rules,
+sample values (`samples`) are validated against both. A value that was valid before and is invalid
+now proves that the change is breaking, and is kept as its example. If the samples cannot show the
+effect of a rule, such as a changed pattern, the change counts as breaking, and its description says
+that no example was found.
 
-Values are tried only for keys that the old schema declares, because a new optional key breaks no
+Sample values have only keys that the old schema declares, because a new optional key breaks no
 caller.
 """
 
@@ -117,12 +118,14 @@ class Difference:
     """One difference between two schemas.
 
     Attributes:
-        severity: What the difference means to callers; see `toolbench.mcp.snapshots.diff.Change`.
+        severity: How much the difference matters to callers, as in
+            `toolbench.mcp.snapshots.diff.Change`.
         where: The path of the keyword in the schema, such as `properties/limit/maximum`.
         before: The old part of the schema; None if there was none.
         after: The new part of the schema; None if there is none.
         text: What changed and where, such as `limit: at most 100 before, at most 50 now`.
-        example: For a breaking difference, a complete value that shows it; None if none was found.
+        example: For a breaking difference, a value for the whole schema that shows the difference.
+            None if no such value was found.
     """
 
     severity: Severity
@@ -153,11 +156,11 @@ class Work:
 
 
 def differences(old: Any, new: Any, direction: Direction, work: Work) -> list[Difference]:
-    """Return the differences from the complete schema *old* to *new*; empty if they are equivalent.
+    """Return the differences from the schema *old* to *new*; empty if they accept the same values.
 
     Raises:
-        SchemaError: If comparing would take too long, together with the earlier comparisons in
-            *work*.
+        SchemaError: If comparing would take too long. *work* counts earlier comparisons, which
+            share the same limit.
     """
     is_input = direction == "input"
     return _Comparison(read(old), read(new), work, is_input=is_input).differences()
@@ -165,10 +168,11 @@ def differences(old: Any, new: Any, direction: Direction, work: Work) -> list[Di
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """An old and a new sub-schema for the same values.
+    """The old and the new version of a part of the schema.
 
-    *where* is the path in the schema, and *place* the path in a value, such as `items[].sku`.
-    *put* creates a complete value from a value of this part.
+    *where* is the path of the part in the schema, and *place* is the path of its values in a
+    complete value, such as `items[].sku`. *put* takes a value for this part, and returns a complete
+    value that contains it.
     """
 
     old: Node
@@ -191,10 +195,11 @@ class _Pair:
 
 
 class _Comparison:
-    """Walks through two complete schemas, and collects the differences.
+    """Visits all parts of two schemas, and collects the differences.
 
-    Callers send values that the old input schema accepts, and read values of the new output
-    schema. A value that fits this side but not the other side is a breaking change.
+    For an input, a value that fits the old schema but not the new one is a breaking change, because
+    callers may still send it. For an output, it is a value that fits the new schema but not the old
+    one, because callers do not expect it.
     """
 
     def __init__(self, before: Node, after: Node, work: Work, *, is_input: bool) -> None:
@@ -317,16 +322,17 @@ class _Comparison:
         *,
         is_sure: bool = True,
     ) -> None:
-        """Compare a rule by trying values.
+        """Find out what a changed rule means to callers, by trying sample values.
 
         Args:
             pair: The schemas that contain the rule.
-            options: The old and new alternative of *pair* with the rule.
+            options: The old and the new alternative of the union *pair* that contains the rule.
             keyword: The name of the rule.
             rules: The old and the new rule as schemas; {} if there is no rule.
             text: What has changed.
-            sides: The old and the new rule to show; if None, the values of *keyword* are shown.
-            is_sure: Whether trying values shows every change of such a rule.
+            sides: The old and the new rule as they are shown to the user. If None, the values of
+                *keyword* are shown.
+            is_sure: Whether sample values are certain to show any change of a rule of this kind.
         """
         self._count(1)
         self._differing += 1
@@ -344,10 +350,10 @@ class _Comparison:
     def _refused(
         self, values: list[Any], node: Node, rules: Any, other: Node, *, is_sure: bool
     ) -> list[Any] | None:
-        """Return values of *node* that are refused by *rules* and by *other*, which contains them.
+        """Return values of *node* that *other* refuses because of *rules*, a part of *other*.
 
-        The list is empty if there may be such values but none was found. The result is None if
-        there are none.
+        The list is empty if such values may exist but none was found. The result is None if no such
+        value exists.
         """
         if rules is True or rules == {}:
             return None
@@ -773,10 +779,10 @@ def _is_beyond_reach(rules: Any) -> bool:
 
 
 def _merged(node: Node, other: Node) -> dict[str, Any]:
-    """Return as a rule the alternatives that add conditions to one object, such as one of two keys.
+    """Return the alternatives of *node* as one rule, for example that one of two keys is required.
 
-    The rule is empty if *node* has all alternatives of *other*, and so refuses nothing that *other*
-    accepts.
+    The rule is empty if *node* has all alternatives of *other*, because *node* then accepts all
+    that *other* accepts.
     """
     if not node.merged or node.type != "object":
         return {}

@@ -19,7 +19,7 @@ _UNSTABLE = frozenset({"lastModified", "ttlMs", "cacheScope"})
 class Snapshot:
     """The tools, resources and prompts that a server offered at one moment.
 
-    `json` has the content, and `write` writes it to a file.
+    `json` is the content as a JSON object, and `write` saves it in a file.
 
     Examples:
         >>> from toolbench.mcp import Snapshot, create_mcp_tools
@@ -44,7 +44,7 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Return the snapshot in the file at *path*, which was written by `write`.
+        """Return the snapshot that `write` saved in the file at *path*.
 
         Raises:
             ServerError: If the file cannot be read, or is not a snapshot.
@@ -76,7 +76,8 @@ class Snapshot:
     def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the snapshot to *path*, and return the path.
 
-        As long as the server does not change, the content of the file is the same.
+        Two snapshots of an unchanged server give files with the same content, which suits version
+        control.
 
         Args:
             path: The file.
