@@ -1,8 +1,9 @@
-"""Check each step of a connection to a server; report the first that fails, with advice.
+"""Check a connection to a server step by step, and explain the first step that fails.
 
-The cheap steps come first: the program, or the host with its port and certificate. Then the server
-is connected by the same `Attempt` as in `%mcp connect`, so both give the same result. No tool is
-called, nothing is approved or recorded, no login is started, and no process is left running.
+The cheap checks come first: whether the program exists, or whether the host, its port and its
+certificate are usable. Then the server is connected exactly as `%mcp connect` would connect it. No
+tool is called, nothing is approved or recorded, no login is started, and no process is left
+running.
 """
 
 import os
@@ -72,8 +73,9 @@ class Step(NamedTuple):
 def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
     """Connect the server *name* once, in a separate session, and yield the result of each step.
 
-    Steps after the first failure are yielded as `skipped`. Each wrong schema is a separate failed
-    step. Any thread may call this function; an interrupt ends everything that was started.
+    After the first failure, the remaining steps are yielded as `skipped`. Each invalid schema of a
+    tool is a separate failed step. Any thread may call this function. If the function is
+    interrupted, everything that it has started is ended.
 
     Args:
         name: The name of the server.

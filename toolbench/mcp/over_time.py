@@ -1,6 +1,6 @@
 """Snapshots, comparisons, recordings and approvals of a server, for magics and the explorer.
 
-The functions return sentences on what was done, which a magic prints and the explorer shows.
+Most functions return sentences for the user, which a magic prints and the explorer shows.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def file_of(server: str, ending: str) -> str:
 
 
 def write_snapshot(session: "MCPServerSession", file: str, *, overwrite: bool) -> str:
-    """Write what *session* offers now to *file*, for later comparisons.
+    """Save the tools, resources and prompts of *session* in *file*, for later comparisons.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
@@ -79,13 +79,14 @@ class Comparison:
 
 
 def compare(session: "MCPServerSession", other: str) -> Comparison:
-    """Compare what *session* offers now with *other*.
+    """Compare the tools, resources and prompts of *session* with those of *other*.
 
-    The calls in the history, and in *other* if it is a recording, are checked too.
+    Earlier calls are checked too, to find those that the server would refuse now. They are taken
+    from the history, and from *other* if it is a recording.
 
     Args:
-        session: The newer side.
-        other: The older side: the file of a snapshot or recording, or the name of a connected
+        session: The session with the newer state.
+        other: The older state, as the path of a snapshot or a recording, or the name of a connected
             server.
 
     Raises:
@@ -201,10 +202,11 @@ def trust_of(session: "MCPServerSession") -> Trust:
 
 
 def approve(session: "MCPServerSession", offer: Offer) -> str:
-    """Approve *offer*, the offer of *session* whose changes were shown to the user.
+    """Approve *offer*, the tools and instructions of *session* whose changes the user has seen.
 
     Raises:
-        ServerError: If the server needs no approval, or now offers something else.
+        ServerError: If the server needs no approval, or its tools or instructions have changed
+            again since.
     """
     trust_of(session).approve(offer)
     tools = counted(len(session.tools), "tool")

@@ -1,7 +1,8 @@
 """The servers of a client, and all connected servers of this process.
 
-`Servers` keeps the connected, failed and former sessions of one client. `connected` finds sessions
-of any client by the name of the server.
+`Servers` keeps all sessions of one client: connected sessions, failed ones, and former ones, which
+were disconnected or replaced. `connected` finds the sessions of all clients by the names of the
+servers.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -62,9 +63,9 @@ def _without(sessions: Sessions, name: str) -> Sessions:
 class Servers:
     """The sessions of one client, which any thread may read and change.
 
-    A change creates new mappings, so a mapping that was read never changes. A session that was
-    removed must be closed by the caller that removed it. In this way, no session or process is
-    forgotten if several threads make changes.
+    The mappings of sessions are never modified: a change replaces them by new ones. The caller that
+    removes a session must also close it, so that no session or process is forgotten when several
+    threads make changes.
     """
 
     def __init__(self) -> None:
@@ -144,10 +145,10 @@ class Servers:
         return session
 
     def note_connected(self, session: "MCPServerSession") -> None:
-        """Make the connected *session* present again if it is a former one.
+        """Make *session* the client's session of its name again, after it was connected again.
 
-        It may have been connected by a magic, the explorer or its own method. If its name belongs
-        to another session now, it is only remembered, to be closed with all others.
+        If another session has the name now, *session* is only remembered, so that it is closed
+        together with the client.
         """
         with self._lock:
             state = self._state
@@ -164,11 +165,10 @@ class Servers:
     async def connect(self, sessions: Collection["MCPServerSession"]) -> dict[str, str]:
         """Connect *sessions* at the same time; return the errors of those that failed, by name.
 
-        If a session of the same name is connected with another configuration, it is replaced once
-        the new session is connected. It stays if the new session fails. Any other session of the
-        same name is closed and replaced at once; with the same configuration, this is a restart. If
-        the new session fails, a former session of its name is restored. Await this in the
-        background loop.
+        An old session of the same name is replaced. If it is connected with another configuration,
+        it is replaced only after the new session is connected, and it is kept if the new session
+        fails. Otherwise, it is closed and replaced at once. If the new session fails, a former
+        session of the same name is restored. Await this in the background loop.
         """
         from anyio import create_task_group  # noqa: PLC0415 - asyncio, only for what is async
 
@@ -196,10 +196,10 @@ class Servers:
     def _begin(
         self, session: "MCPServerSession"
     ) -> tuple["MCPServerSession | None", "MCPServerSession | None"]:
-        """Make *session* present, or let it wait until it is connected.
+        """Make *session* the client's session of its name, now or when it is connected.
 
-        Return the session that it replaced, which must be closed, and the former session of its
-        name.
+        Return the session that was replaced now, which must be closed, and the former session of
+        the same name, to be restored if *session* fails. Either may be None.
         """
         with self._lock:
             state = self._state
@@ -236,10 +236,10 @@ class Servers:
             )
 
     def _arrive(self, session: "MCPServerSession") -> "MCPServerSession | None":
-        """Make the connected *session* present if it was waiting for that.
+        """Make *session* the client's session of its name, if this was put off until it connected.
 
-        Return the session that must be closed: the replaced one, or *session* itself if it is no
-        longer wanted. Return None if no session must be closed.
+        Return the session that must be closed now; None if there is none. It is the replaced
+        session, or *session* itself if it was removed while it was connecting.
         """
         with self._lock:
             state = self._state
@@ -252,9 +252,9 @@ class Servers:
         return before
 
     def _give_up(self, session: "MCPServerSession", former: "MCPServerSession | None") -> bool:
-        """Remove the failed *session*, and restore the *former* one; tell whether it was removed.
+        """Remove the failed *session* and restore *former*; tell whether *session* was removed.
 
-        If no other session has its name, the failed session remains, with its error.
+        If there is no other session of the same name, *session* is kept, because it has the error.
         """
         with self._lock:
             state = self._state
@@ -298,7 +298,10 @@ def way_back(server: str) -> str:
 
 
 def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
-    """Return advice on a missing *tool*: other names, or its disconnected server; or empty.
+    """Return advice on how to find *tool*, which is not there; empty if there is none.
+
+    The advice names tools of the same name by their addresses, or the disconnected server that has
+    the tool.
 
     Args:
         sessions: The sessions of the disconnected servers, by name.
@@ -372,9 +375,10 @@ class ConnectedServers:
         return sorted(known, key=self._numbers.__getitem__, reverse=True)
 
     def tool(self, server: str, name: str) -> Any:
-        """Return the tool *name* of the newest session of the server called *server*.
+        """Return the tool *name* of the connected server called *server*.
 
-        Closed and failed sessions are ignored; no server is started.
+        If several sessions are connected to servers of this name, the newest session is used. No
+        server is started.
 
         Raises:
             ToolNotFoundError: If no such server is connected, or it has no such tool.
@@ -403,9 +407,9 @@ connected = ConnectedServers()
 
 
 def session(name: str) -> "MCPServerSession":
-    """Return the session of the connected server called *name*, such as one from `%mcp connect`.
+    """Return the session of a connected server, for example one that `%mcp connect` connected.
 
-    If several clients have connected servers of this name, the newest session is returned. No
+    If several clients have connected a server of this name, the newest session is returned. No
     server is started.
 
     Raises:

@@ -23,8 +23,8 @@ class Completions(list[str]):
     ) -> None:
         """Create the list from *values*, the completions that the server sent.
 
-        *total* is the number of all completions, if the server states it. *more* tells whether some
-        completions were not sent.
+        *total* is the number of completions that the server has, if the server states it. *more*
+        tells whether the server has completions that it did not send.
         """
         super().__init__(values)
         self.total = total

@@ -72,11 +72,12 @@ class ItemList(Sequence[T]):
 
 
 class RemoteList(ItemList[T]):
-    """A list that is requested when first used, and again after a change or after its `ttlMs`.
+    """A list of a server's items, which is requested from the server when it is first used.
 
-    Reading the list may wait for the server. If the first page fails, or the connection is lost,
-    reading raises `ServerError`. If a later page fails, the list has the items of the earlier
-    pages.
+    It is requested again when the server reports a change, or when the time in its `ttlMs` is over.
+    Reading the list may therefore wait for the server. Reading raises `ServerError` if the
+    connection is lost or the server does not return the first page. If the server does not return a
+    later page, the list has the items of the earlier pages.
     """
 
     method: ClassVar[str]

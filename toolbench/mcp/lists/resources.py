@@ -96,9 +96,10 @@ class MCPResourceObservation(MCPObservation):
 
     @property
     def data(self) -> Any:
-        """The contents: JSON as Python objects, other text as a string, binary data as bytes.
+        """The contents of the resource as a Python value.
 
-        Unless the resource has exactly one content, this is a list of its contents.
+        JSON is parsed, other text is a string, and binary data is bytes. If the server sent several
+        contents, or none, this is a list of such values.
         """
         contents = [_content_of(block["resource"]) for block in self.blocks]
         if len(contents) == 1:
@@ -217,10 +218,10 @@ def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict
 
 
 class FreshReads:
-    """A server's answers to `resources/read` that are still fresh, by URI.
+    """A cache of a server's answers to `resources/read`, by URI, as long as they are fresh.
 
-    They are kept in memory for one session until its connection ends. No answer is shared between
-    sessions, whether it is `private` or `public`.
+    The cache belongs to one session, and is emptied when its connection ends. It is not shared
+    between sessions, even if the server marks an answer as `public`.
     """
 
     def __init__(self) -> None:
@@ -294,11 +295,12 @@ class ResourceList(RemoteList[Resource]):
         return read_resources(offers)
 
     def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
-        """Read the resource *uri*, which need not be in the list.
+        """Read the resource *uri*, even if the list does not contain it.
 
-        If the last answer is still fresh according to its `ttlMs`, it is returned again, unless
-        *anew* is True. A secret in *uri* is hidden in the traffic if it is known, or its name shows
-        that it is a secret (`?token=...`).
+        If an earlier answer is still fresh according to its `ttlMs`, it is returned again without a
+        request. With *anew*, the resource is always requested. A secret in *uri* is hidden in the
+        traffic if the session knows it, or if the name of its parameter shows that it is a secret
+        (`?token=...`).
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -309,7 +311,9 @@ class ResourceList(RemoteList[Resource]):
         return wait_answering(self._read, uri, answerer=answerer)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribe to changes of *uri*, which are noted in `updated` and call listeners.
+        """Subscribe to changes of *uri*.
+
+        After a change, *uri* is in `updated`, and the listeners are called.
 
         Raises:
             ServerError: If the server refuses. A server of the newer protocol may refuse without an

@@ -42,13 +42,13 @@ class RootList(ItemList[str]):
         return connection.status == "connected" and connection.current.declares_roots
 
     def change(self, *folders: str | Path) -> None:
-        """Replace the roots by *folders*, which are paths or file URLs, and announce the change.
+        """Replace the roots by *folders*, which are paths or file URLs, and notify the server.
 
-        In the older protocol, the server is notified. In the newer protocol, it asks for the roots
-        in each call that needs them.
+        Only servers of the older protocol are notified. In the newer protocol, a server asks for
+        the roots whenever a call needs them.
 
         Raises:
-            ToolbenchError: If one of *folders* is not a folder; the roots are then unchanged.
+            ToolbenchError: If one of *folders* is not a folder. The roots then stay unchanged.
         """
         portal.call(self._change, [root_url(folder) for folder in folders])
 

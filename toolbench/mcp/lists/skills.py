@@ -45,10 +45,11 @@ class Skill:
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def uri_of(self, path: str) -> str:
-        """Return the URI of the file at *path*; *path* may also be its URI.
+        """Return the URI of the file at *path* in the skill; if *path* is a URI, return it.
 
         Raises:
-            ToolNotFoundError: If the server lists the files of the skill, and *path* is not listed.
+            ToolNotFoundError: If the server lists the files of the skill, and *path* is not one of
+                them.
         """
         files = {file.path: file.uri for file in self.files}
         if path in files:
@@ -63,13 +64,12 @@ class Skill:
         raise ToolNotFoundError(msg)
 
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
-        """Check the digest of *contents*, which *server* sent for *uri*.
+        """Check that *contents*, which *server* sent for *uri*, has the digest in the server's list.
 
         A dynamic skill is not checked, because the server lists no digests for it.
 
         Raises:
-            ServerError: If the digest differs from the server's list, or if the server lists no
-                digest for the file.
+            ServerError: If *contents* has another digest, or the server lists no digest for *uri*.
         """
         if self.is_dynamic:
             return
@@ -147,10 +147,11 @@ def _folder(uri: str) -> str:
 
 
 def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
-    """Return the bytes of the file *uri*; None if *contents* has anything but this file.
+    """Return the bytes of the file *uri*; None if *contents* is not exactly this file.
 
-    Only the returned bytes are checked. An answer that also has a second part, or both text and
-    binary data, is therefore refused.
+    The digest is computed from the returned bytes alone. An answer with a second part, or with both
+    text and binary data, could therefore contain data that nobody checks, and None is returned for
+    it.
     """
     parts = [block.get("resource") for block in contents.blocks]
     if len(parts) != 1 or not isinstance(part := parts[0], Mapping):

@@ -1,6 +1,6 @@
-"""The tools of a server, as a list that also has the disabled tools and the last change.
+"""The list of a server's tools, with the tools that are disabled and the latest changes.
 
-If one tool has an error, the other tools are still listed.
+If the description of a tool is invalid, the other tools are still listed.
 """
 
 from collections.abc import Mapping
@@ -99,9 +99,10 @@ class ToolList(ItemList[MCPToolDefinition]):
         return list(self._tools.values())
 
     def present(self, name: str) -> MCPToolDefinition | None:
-        """Return the tool that the server lists as *name*, without a request; else None.
+        """Return the tool *name* from the list that was last received; None if it has no such tool.
 
-        Each call returns the same object until the server changes the tool's description.
+        No request is sent. The same object is returned until the server changes the tool's
+        description.
         """
         self._look_at_time()
         return self._tools.get(name)

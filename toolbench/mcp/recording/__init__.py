@@ -1,8 +1,8 @@
 """Record all messages of servers in a file, and replay them without the servers.
 
-`recorder` writes a recording and `recording` reads it. `tape` sorts the frames of one server,
-`matcher` finds the recorded answer to a request, and `player` sends it. `frame` describes the
-format.
+`recorder` writes a recording and `recording` reads one. `tape` sorts the messages of one server,
+`matcher` finds the recorded answer to a request, and `player` sends this answer. `frame` describes
+the format.
 
 A recording has one JSON object per line, with four keys. `at` is the time in seconds since the
 epoch. `direction` is `sent` or `received` for messages, and has other values for other events.
@@ -13,10 +13,12 @@ recording is kept under another name (`shop.jsonl~`).
 Secrets are replaced by marks such as `<secret-hidden:1>`; equal numbers stand for equal secrets. A
 secret that is spread over several lines of stderr or several blocks of a result is not found.
 
-A replay compares the method and the parameters of a request, without `_meta`. A hidden secret
-matches any value, and a date and time matches any other. Equal requests get their answers in the
-recorded order, and then the last answer again. Questions are answered as recorded, unless you
-answer them. A call that got no answer fails in the same way.
+To find the answer to a request, a replay compares its method and its parameters, without `_meta`,
+with those of the recorded requests. A hidden secret matches any value, and a date with a time
+matches any other. If equal requests were recorded, their answers are used in the recorded order,
+and the last answer is then repeated. Questions of the server are answered as in the recording,
+unless you answer them yourself. A call that failed without an answer fails in the replay with the
+same error.
 """
 
 from toolbench.mcp.recording.frame import Frame

@@ -4,16 +4,16 @@ Every line is an object with four keys:
 
 - `at`: seconds since the epoch.
 - `direction`: the kind of frame, see `Direction`.
-- `server`: the name of the server's session; empty for the first line.
+- `server`: the name of the server; empty in the first line.
 - `message`: depends on the direction:
   - `sent` and `received`: the complete JSON-RPC message.
   - `start`, only in the first line: `{"format": "toolbench-recording", "version": 1}`.
   - `connect`: how a connection was opened, as `{"transport", "mode"}`.
-  - `stderr` and `noise`: the line.
+  - `stderr` and `noise`: a line that the server wrote to stderr, or to stdout between messages.
   - `end`: `{"exit_code"}`, if a connection ended by itself.
-  - `failure`: the error of a call without an answer, as `{"token", "text", "asides"}`. The token is
-    the call's progress token, or null if no connection could be opened. `repeated` means that the
-    server had lost its session and the request was sent again.
+  - `failure`: the error of a call that got no answer, as `{"token", "text", "asides"}`. `token` is
+    the progress token of the call, or null if no connection could be opened. `repeated` is added if
+    the request was sent again because the server no longer knew the session.
 
 Each secret is replaced by `<secret-hidden:N>`. Within one file, equal numbers stand for equal
 secrets. `<secret-hidden>` without a number was part of the original message. An incomplete line at

@@ -1,13 +1,13 @@
-"""Find the recorded answer to a request by method and parameters, in the recorded order.
+"""Find the recorded answer to a request by comparing methods and parameters.
 
-The following rules decide whether a request matches a recorded request. The first rule by which any
-request matches is used:
+There are three rules for comparing a request with the recorded requests. They are tried in this
+order, until a recorded request matches:
 
 - `exact`: method and parameters are equal, apart from `_meta` and the order of keys.
 - `secrets`: a value that is hidden in the recording matches any value.
-- `times`: in addition, a date and time matches any other date and time.
+- `times`: in addition, a date with a time matches any other date with a time.
 
-Requests that open a connection (`HANDSHAKE`) match whatever their parameters are, because these
+The parameters of requests that open a connection (`HANDSHAKE`) are not compared, because they
 contain the version of the client.
 """
 
@@ -34,10 +34,10 @@ Same = Callable[[Any, Any], bool]
 
 
 class Matcher:
-    """Finds the recorded request, and its answer, that matches a new request.
+    """Finds the recorded request that matches a new request, together with its answer.
 
-    Matching recorded requests are used in order, each once. When all were used, the last is used
-    again.
+    If several recorded requests match, each is used once, in the recorded order. When all have been
+    used, the last is used again and again.
     """
 
     def __init__(self, exchanges: list[Exchange]) -> None:

@@ -21,11 +21,12 @@ _CONNECT = "client = MCPClient()\nsession = client.connect({!r}, replay={!r})"
 
 
 def write_notebook(replay: MCPServerSession, path: str | Path, *, overwrite: bool = False) -> Path:
-    """Make the recorded calls of *replay*, and write a notebook with the calls and their results.
+    """Repeat the recorded calls of the session *replay*, and write a notebook with their results.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
-        ServerError: If there is no recorded call, or a call that succeeded fails in the replay.
+        ServerError: If no call was recorded, or a call that succeeded in the recording fails in the
+            replay.
     """
     path, recording = Path(path).expanduser(), Recording.read(replay.entry.url)
     name = recording.recorded_name(replay.name) or replay.name

@@ -1,7 +1,8 @@
 """Play a recorded server: answer each request with its recorded answer.
 
-A recorded failure is repeated as an error, from which `recorded_failure` extracts the text.
-`recorded_answerer` answers the server's questions as the user or the model did when recording.
+A call that failed in the recording gets an error as its answer, from which `recorded_failure`
+extracts the recorded text. `recorded_answerer` answers the server's questions as the user or the
+model answered them in the recording.
 """
 
 import asyncio
@@ -69,11 +70,11 @@ def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None
 
 
 class Player:
-    """Answers in place of one recorded server, whose recorded messages are the tape.
+    """Replays one recorded server: answers requests from its recorded messages, the tape.
 
-    A new connection continues at the place of the tape where the last connection stopped. A
-    recording may have connections of the older and the newer protocol. A replay in the newer
-    protocol can answer calls of both, and converts questions of the older protocol.
+    If the client connects again, the tape continues where the last connection ended. A recording
+    may contain connections of the older and of the newer protocol. A replay in the newer protocol
+    can answer the calls of both; questions of the older protocol are converted.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -85,12 +86,13 @@ class Player:
         """The server's open questions, with their recorded answers."""
 
     async def serve(self, end: "ServerEnd", inbox: "Inbox") -> None:
-        """Answer the requests at *end* until the connection ends.
+        """Answer the requests that arrive at *end* until the connection ends.
 
-        Lines that the server wrote to stderr, and to stdout between its messages, go to *inbox*.
+        Recorded lines of stderr, and lines that the server wrote to stdout between its messages,
+        are passed to *inbox*.
 
         Raises:
-            RecordedFailureError: If no connection could be opened when recording.
+            RecordedFailureError: If the recorded session could not open a connection either.
         """
         if self.tape.connect_error is not None and not self._was_opened():
             raise RecordedFailureError(self.tape.connect_error)

@@ -1,8 +1,9 @@
 """Write all messages between this client and servers to a file, line by line, without secrets.
 
-`Recorder` writes one file; `ServerRecorder` writes the frames of one server into it. Servers with
-the same file share a recorder, which `open_recorders` keeps. `Opening` keeps the first messages of
-a connection, for a recording that begins later.
+A `Recorder` writes one file, and a `ServerRecorder` writes the lines of one server to that file.
+Servers that are recorded in the same file share one `Recorder`, which `open_recorders` keeps.
+`Opening` keeps the first messages of a connection, because a recording that begins later must start
+with them.
 """
 
 import json
@@ -48,11 +49,11 @@ _TOO_DEEP = {"code": -32700, "message": "The answer was nested too deeply to be 
 class Recorder:
     """Writes one recording, for one or several servers. Any thread may write.
 
-    Each frame is in the file when `write` returns, so nothing is lost if the kernel is killed.
+    When `write` returns, the line is in the file, so it is not lost if the kernel is killed.
     """
 
     def __init__(self, path: Path) -> None:
-        """Start a new recording at *path*; older recordings are kept as `path~`, `path~2`, ….
+        """Start a new recording at *path*; earlier recordings are renamed to `path~`, `path~2`, ….
 
         Raises:
             ServerError: If the file at *path* is not a recording, or cannot be written.
@@ -152,15 +153,16 @@ class Recorder:
             return self._known
 
     def hidden(self, value: Any, redactor: Redactor, masked: Any = None) -> Any:
-        """Return the JSON *value* with a numbered mark in place of each secret.
+        """Replace each secret in the JSON *value* by a numbered mark, and return the result.
 
         If *value* has no secrets, the same object is returned.
 
         Args:
             value: The value to write.
-            redactor: The secrets to search for, in addition to those of earlier redactors.
-            masked: A copy of *value* with `MARK` in place of secrets that cannot be found by
-                searching.
+            redactor: Knows the secrets to search for; those of earlier redactors are searched for
+                too.
+            masked: A copy of *value* in which `MARK` replaces secrets that cannot be found by
+                searching, because *redactor* does not know them.
 
         Raises:
             RecursionError: If *value* has a secret, and is nested too deeply.
@@ -256,10 +258,10 @@ class OpenRecorders:
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
-        """Open the file of *recorder* again, and return the recorder that now writes it.
+        """Open the file of *recorder* again, and return the recorder that writes it from now on.
 
-        This may be *recorder* itself, or a newer recorder. If the file was deleted, it is a new
-        one.
+        Usually, *recorder* itself is returned. If another recorder has been writing the file since,
+        that recorder is returned. If the file was deleted, a new recorder is returned.
         """
         with self._lock:
             current = self._open.setdefault(recorder.path, recorder)
@@ -298,13 +300,13 @@ class ServerRecorder:
         *,
         hide: Callable[[str, Mapping[str, Any]], Any],
     ) -> None:
-        """Prepare to write frames of *server* with *recorder*.
+        """Prepare to write the messages of *server* with *recorder*.
 
         Args:
             recorder: Writes the file of the recording.
             server: The name of the session.
-            hide: A function that takes the name of a tool and arguments, and returns the arguments
-                with `MARK` in place of secrets.
+            hide: A function that is called with the name of a tool and the arguments of a call. It
+                returns the arguments with `MARK` in place of secrets.
         """
         self.recorder = recorder
         self.at: float | None = None

@@ -63,7 +63,7 @@ class RecordedCall:
 
 
 class Recording:
-    """The content of a recording when its file was read.
+    """The content of a file with a recording, as it was when the file was read.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -125,20 +125,23 @@ class Recording:
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
     def recorded_name(self, server: str | None) -> str | None:
-        """Return the recorded name of a server that is now called *server*.
+        """Return the name by which the recording knows the server that is now called *server*.
 
-        If the recording has only one server, *server* may be any name. Otherwise names do not
-        change.
+        If the recording has only one server, its name is returned for any *server*. Otherwise,
+        *server* itself is returned.
         """
         if len(self.servers) == 1:
             return self.servers[0]
         return server
 
     def tape(self, server: str | None = None) -> Tape:
-        """Return the requests to *server*, or to the only server, with their answers, in order.
+        """Return the requests to *server*, with their answers, in the recorded order.
+
+        If the recording has only one server, *server* may be None.
 
         Raises:
-            ServerError: If the recording lacks *server*, or has several servers and none is named.
+            ServerError: If the recording does not contain *server*, or *server* is None and there
+                are several servers.
         """
         name = self._named(server)
         return Tape(name, (f for f in self.frames if f.server == name))
@@ -168,22 +171,23 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return the tools, resources and prompts that *server*, or the only server, offered last.
+        """Return the tools, resources and prompts of *server* as they were at the end.
 
-        The snapshot contains only lists that the client requested.
+        The snapshot contains only those lists that the client requested during the recording. If
+        the recording has only one server, *server* may be None.
 
         Raises:
-            ServerError: If the recording lacks *server*, or has several servers and none is named.
+            ServerError: If the recording does not contain *server*, or *server* is None and there
+                are several servers.
         """
         return _snapshot(self.tape(server))
 
     def diff(self, other: "Recording") -> list[Change]:
-        """Return the changes from the servers recorded here to those of *other*.
+        """Return the changes from the servers in this recording to the servers in *other*.
 
-        See `Snapshot.diff` for the changes.
-
-        If each recording has one server, these are compared even if their names differ. Otherwise
-        servers of the same name are compared, and a missing server is treated as offering nothing.
+        The changes are those of `Snapshot.diff`. If each recording has one server, these two are
+        compared, even if their names differ. Otherwise, servers of the same name are compared. A
+        server that is in only one of the recordings is compared with a server that offers nothing.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
@@ -299,15 +303,15 @@ def _described(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
-    """Return what a server offers according to a file, which is a snapshot or a recording.
+    """Return the tools, resources and prompts of a server from a snapshot or a recording.
 
     Args:
-        path: The file, with any name.
+        path: The file. Its content, not its name, tells which of the two it is.
         server: The name of the server, if a recording has several.
 
     Raises:
-        ServerError: If the file cannot be read, is neither a snapshot nor a recording, or lacks the
-            server.
+        ServerError: If the file cannot be read, is neither a snapshot nor a recording, or does not
+            contain *server*.
     """
     path = Path(path).expanduser()
     if not is_recording(path):
@@ -335,7 +339,7 @@ _VARIABLE = "TOOLBENCH_REPLAY"
 
 
 def is_replaying() -> bool:
-    """Tell whether `TOOLBENCH_REPLAY` is set, in which case `record=` replays the file.
+    """Tell whether `TOOLBENCH_REPLAY` is set, which makes `record=` replay its file, not write it.
 
     Examples:
         >>> import os

@@ -18,10 +18,11 @@ _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
 
 
 def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> list[str]:
-    """Write the traffic of *inbox* with *recorder*, and return sentences on what is missing.
+    """Write the messages that *inbox* has kept with *recorder*; return sentences on missing ones.
 
-    Exchanges are left out if their request is gone or one of their messages was cut. The traffic
-    does not contain stderr.
+    An answer is left out if its request was not kept. A request and its answer are left out if
+    either was cut because of its length. Lines of stderr are not written, because the traffic does
+    not contain them.
     """
     kept = list(inbox.traffic)
     readable, left_out = _readable(kept)

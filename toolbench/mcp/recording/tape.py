@@ -143,9 +143,9 @@ class Tape:
             self._add(frame)
 
     def outcome(self, call: Exchange) -> Mapping[str, Any] | None:
-        """Return the answer to the tool call *call*, or the result of its task if it ran as one.
+        """Return the answer to the tool call *call*; for a task, return the result of the task.
 
-        Return None if the recording ends before the answer.
+        Return None if the recording ends before the server has answered.
         """
         response = call.last.response
         if _task_in(response) is None:
@@ -255,8 +255,8 @@ class Tape:
     def _place(self, event: Event) -> None:
         """Add *event* to the open request that it belongs to, or else to the newest open request.
 
-        If no request is open, it is added to the newest answered request. Events before the first
-        request are added to `before`.
+        A request is open until it is answered. If no request is open, *event* is added to the
+        newest request. If there has been no request yet, *event* is added to `before`.
         """
         waiting = list[Exchange]()
         for exchange in self._open.values():
