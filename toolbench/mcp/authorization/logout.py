@@ -1,7 +1,7 @@
 """Remove the tokens of a server, and ask its authorization server to revoke them (RFC 7009).
 
-The tokens are sent only to the issuer with which the client was registered. If the server names
-another authorization server now, the other server does not get the tokens.
+The tokens are sent only to the authorization server at which the client was registered. If the MCP
+server now names another one, that one does not receive the tokens.
 """
 
 import os
@@ -53,10 +53,10 @@ class Registration:
 
 
 async def revoke(items: Items, server: str) -> str:
-    """Revoke the tokens in *items* for the URL *server*; return a sentence on the result.
+    """Revoke the tokens in *items*, which belong to the server at the URL *server*.
 
-    The sentence is empty if there are no tokens. Errors are not raised, because the tokens are
-    removed from this machine in any case.
+    Return a sentence on the result, or an empty string if there are no tokens. Errors are not
+    raised, because the tokens are removed from this machine even if they cannot be revoked.
     """
     import httpx2  # noqa: PLC0415 - with the first server
 
@@ -158,9 +158,9 @@ def _why(error: Exception) -> str:
 
 
 def log_out(session: "MCPServerSession") -> str:
-    """Disconnect a server that is reached by a URL, and remove its tokens from this machine.
+    """Disconnect a server that has a URL, and remove its tokens from this machine.
 
-    The authorization server is asked to revoke the tokens if it supports that.
+    If the authorization server supports revoking tokens, it is asked to revoke them first.
 
     Returns:
         Sentences on the result; empty if there were no tokens.

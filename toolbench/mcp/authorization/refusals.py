@@ -24,7 +24,7 @@ _SCOPE = re.compile(r'\bscope="([^"]*)"')
 
 
 def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str) -> str:
-    """Return advice for the user about an answer with *status*; empty if there is none.
+    """Return advice for the user on an HTTP answer that refuses a request; empty if there is none.
 
     Args:
         status: The HTTP status.
@@ -52,9 +52,10 @@ def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], b
 
 
 def _says_expired(text: str) -> bool:
-    """Tell whether a sentence of *text* names the expiry of the token as the only reason.
+    """Tell whether a sentence in *text* says that the token has expired, and gives no other reason.
 
-    Some servers name all reasons at once: "invalid, expired, or no longer recognized".
+    Some servers list all possible reasons, as in "invalid, expired, or no longer recognized"; the
+    token need not have expired then.
     """
     for sentence in _SENTENCE_END.split(text):
         if _SAYS_EXPIRED.search(sentence) and not _OTHER_REASON.search(sentence):
@@ -97,13 +98,13 @@ _DOWNLOADERS = frozenset(
 def network_advice(
     url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
 ) -> str:
-    """Return why *url* cannot be reached, with advice; empty if the reason is unknown.
+    """Explain why *url* cannot be reached, with advice; return "" if the reason is unknown.
 
     Args:
         url: The URL of the server.
         kind: The name of the class of the error.
         text: The text of the error.
-        variables: The environment.
+        variables: The environment variables, among which proxies are looked up.
     """
     host = urlsplit(url).hostname or "the server"
     if match := _WRONG_CERTIFICATE.search(text):

@@ -1,6 +1,7 @@
-"""Keep servers' tokens for later kernels, in the keyring or else in a private file of the user.
+"""Store the OAuth tokens of servers in the keyring, or else in a private file of the user.
 
-FastMCP's OAuth reads and writes the tokens through a `TokenStore`.
+The user therefore need not log in again after restarting the kernel. FastMCP's OAuth reads and
+writes the tokens through a `TokenStore`.
 """
 
 import json
@@ -41,8 +42,8 @@ class TokenVault:
     def items(self, server: str) -> Items:
         """Return the stored items of *server*; empty if there are none, or they cannot be read.
 
-        If a file exists, it is used instead of the keyring, because it is only written if the
-        keyring does not accept items.
+        If there is a file with items of *server*, it takes precedence over the keyring, because the
+        file is written only when the keyring does not accept the items.
         """
         with self._lock:
             text, keyring = self._read(server), keyring_here()
@@ -72,7 +73,7 @@ class TokenVault:
     def remove(self, server: str) -> bool:
         """Remove the stored items of *server*; tell whether there were any.
 
-        Items that the keyring or the file system refuses to delete remain; `items` shows them.
+        If the keyring or the file system refuses to delete an item, `items` still returns it.
         """
         with self._lock:
             was_there = bool(self.items(server))
@@ -149,9 +150,10 @@ vault = TokenVault()
 
 
 class TokenStore:
-    """The tokens of one server, with the methods that FastMCP's OAuth calls.
+    """Gives FastMCP's OAuth access to the tokens of one server.
 
-    Source: py-key-value, the protocol `AsyncKeyValue`; OAuth needs only these three methods of it.
+    Source: the protocol `AsyncKeyValue` of py-key-value. Only the three methods that OAuth calls
+    are implemented.
     """
 
     def __init__(self, server: str, on_secrets: Callable[[Iterable[str]], object]) -> None:

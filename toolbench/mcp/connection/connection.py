@@ -89,10 +89,11 @@ class Connection:
         self._transport: Any = None
 
     async def open(self, mode: str, call: Call) -> None:
-        """Connect and negotiate the protocol, within the time limit of *call*.
+        """Connect and negotiate the protocol version, within the time limit of *call*.
 
         Raises:
-            Exception: Any error of the transport or the SDK; the function `sentence` explains it.
+            Exception: Any error of the transport or the SDK. `errors.sentence` turns it into a
+                message.
         """
         # Slow to load, so only at the first connection
         from fastmcp import Client  # noqa: PLC0415
@@ -191,9 +192,9 @@ class Connection:
         return start
 
     def broken(self, text: str, call: Call | None = None) -> BrokenError:
-        """Return an error with *text*, the exit code and the last lines of stderr.
+        """Return an error with *text*, the exit code of the server, and its last lines of stderr.
 
-        If the server wrote lines during *call*, earlier lines are left out.
+        If the server wrote lines to stderr during *call*, only these lines are included.
         """
         since, stderr = self.stderr_start, self._inbox.stderr
         if call is not None and stderr.last(1, since=call.stderr_since):
@@ -229,14 +230,16 @@ class Connection:
     # --- asking -------------------------------------------------------------------
 
     async def request(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
-        """Send a request, and return its result as the server sent it, unchecked.
+        """Send a request, and return its result as the server sent it, without validation.
 
-        If the server asks questions first, they are answered, in up to ten rounds. A demand to
-        visit pages (`URLElicitationRequiredError`) counts as a question.
+        If the server asks questions before it returns the result, they are answered, up to ten
+        times in a row. If the server demands that the user visit web pages
+        (`URLElicitationRequiredError`), this counts as a question too.
 
         Raises:
-            CallTimeoutError: If the server took too long; the request was cancelled at the server.
-            RoundsError: If the server asks again after ten rounds.
+            CallTimeoutError: If the server took too long. The request has then been cancelled at
+                the server.
+            RoundsError: If the server asks for the eleventh time.
             PydanticSerializationError: If *params* cannot be written as JSON.
         """
         with self._inbox.calls.enter(call), call.limited():
@@ -293,10 +296,10 @@ class Connection:
         *,
         used: float = 0.0,
     ) -> Pages:
-        """Return the items of all pages of a list, which the requests *method* return under *key*.
+        """Request all pages of a list by *method*, and return their items, which are under *key*.
 
-        After a problem, the earlier items are returned together with the problem. All pages must
-        arrive within *seconds*, of which *used* are already over.
+        If a page cannot be used, the items of the earlier pages are returned with the problem. All
+        pages must arrive within *seconds*, of which *used* seconds have passed already.
         """
         items: list[Any] = []
         lifetimes: list[float | None] = []
@@ -371,10 +374,11 @@ def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def pages_visited(error: Exception, inbox: Inbox) -> bool:
-    """Tell whether *error* demands visits to pages, and the user agreed to visit each page.
+    """If *error* demands that the user visit web pages, ask the user to visit each of them.
 
-    The handler of the running call is asked about each page. Source: MCP specification,
-    elicitation, `URLElicitationRequiredError`.
+    Return True if the user agreed to visit all of them, and False in all other cases. Each question
+    goes to the handler of the running call. Source: MCP specification, elicitation,
+    `URLElicitationRequiredError`.
     """
     pages = required_pages(error)
     if code_of(error) != URL_ELICITATION_REQUIRED or not pages:

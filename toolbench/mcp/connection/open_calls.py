@@ -85,12 +85,12 @@ class Call:
 
     @contextmanager
     def within(self, seconds: float, *, used: float = 0.0) -> Iterator[None]:
-        """Run the `with` block for at most *seconds*, of which *used* are already over.
+        """Run the `with` block for at most *seconds*, of which *used* seconds have passed already.
 
-        The limit is paused while the user is asked.
+        While the user is asked a question, the time does not count.
 
         Raises:
-            CallTimeoutError: If the time limit is over.
+            CallTimeoutError: If the block takes longer.
         """
         deadline = anyio.current_time() + seconds - used
         with anyio.CancelScope(deadline=deadline) as scope:
@@ -194,9 +194,9 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Add an answered *call* again under its old token, during the `with` block.
+        """Treat *call*, which was answered, as running again during the `with` block.
 
-        Progress messages with this token can then still be assigned to the call.
+        Progress messages that have the token of *call* can then still be assigned to *call*.
         """
         self._calls[call.token] = call
         try:
@@ -209,10 +209,11 @@ class OpenCalls:
         return self._calls.get(str(token))
 
     def asking(self) -> list[Call]:
-        """Return the running calls that may have caused a question of the server, likeliest first.
+        """Return the running calls for which the server may be asking a question, likeliest first.
 
-        In the older protocol, a question does not name its call. All calls are then returned: tool
-        calls come first, before requests of lists, and later calls come before earlier ones.
+        In the older protocol, a question does not name the call that caused it. All running calls
+        are then returned: tool calls before requests for lists, and later calls before earlier
+        ones.
         """
         call = current_call()
         # In the older protocol this is the call that connected, which has ended

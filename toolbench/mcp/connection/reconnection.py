@@ -66,8 +66,8 @@ class ReconnectingConnection:
             seconds: The time limit for connecting and reading the lists together.
             mode: `auto`, `legacy`, or a version of the protocol.
             features: The roots and extensions that this client offers the server.
-            greet: Called with each new connection before other code uses it.
-            development: The source of the server, if it is under development.
+            greet: A function that is awaited with each new connection before other code uses it.
+            development: Watches the source files of the server, if the user is developing it.
         """
         self.entry = entry
         self.folder = Path.cwd()
@@ -164,10 +164,11 @@ class ReconnectingConnection:
     # --- opening and closing ------------------------------------------------------
 
     async def open(self, mode: str | None = None) -> None:
-        """Close an older connection and connect; remember the mode that worked.
+        """Connect to the server, close the older connection, and remember the mode that worked.
 
-        If an attempt to connect is already running, wait for it, unless *mode* differs from its
-        mode or it was cancelled. In these cases, wait for its end and connect again.
+        If another caller is already connecting, its attempt is used, and no second one is made. But
+        if that attempt was cancelled or has another *mode*, it is ended first, and a new attempt is
+        made.
 
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.
@@ -308,8 +309,9 @@ class ReconnectingConnection:
     async def catch_up(self, *, tries_again: bool = True) -> None:
         """Restart a server under development if its files have changed since it was started.
 
-        Later callers wait for the same attempt. Running requests keep the old process until they
-        are answered. With *tries_again*, a server that failed to start before is started as well.
+        If several callers do this at the same time, the server is restarted once, and all of them
+        wait for it. The old process runs until its running requests are answered. With
+        *tries_again*, a server that failed to start is started again even if no file has changed.
 
         Raises:
             ServerError: If the server does not start.
@@ -365,9 +367,9 @@ class ReconnectingConnection:
             self._later = asyncio.ensure_future(self._quietly(work))
 
     def schedule_renewal(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Call `schedule` with *work*, because an answer is no longer fresh.
+        """Run *work* in the background, to request an answer again after its `ttlMs` is over.
 
-        Do nothing if the messages are recorded or replayed. Any thread may call this.
+        Nothing is done if the messages are recorded or replayed. Any thread may call this.
         """
         if not self.is_recorded:
             portal.loop.call_soon_threadsafe(self.schedule, work)
@@ -390,20 +392,21 @@ class ReconnectingConnection:
     ) -> dict[str, Any]:
         """Send a request, and return its result as the server sent it; see `Connection.request`.
 
-        If the connection was lost, connect again first. A request whose connection breaks is not
-        repeated, because the server may have done part of it. It is repeated if the server refused
-        it because it no longer knew the session.
+        If the connection was lost earlier, connect again first. If the connection breaks during the
+        request, the request is not repeated, because the server may have carried out a part of it.
+        It is repeated only if the server refused it because it no longer knew the session.
 
         Args:
             method: The method of the request.
             params: Its parameters.
-            call: The time limit and the handler of questions.
-            verb: What the server is asked to do, such as `read 'x'`. If given, every error becomes
-                a ServerError: "Server 's' did not read 'x': ...".
+            call: The call for which the request is sent, with its time limit and its handler of
+                questions.
+            verb: The words for the request in error messages, such as `read 'x'`. If given, every
+                error is converted to a ServerError: "Server 's' did not read 'x': ...".
 
         Raises:
             ServerError: If there is no connection and connecting fails.
-            Exception: Any error of the SDK; the function `sentence` explains it.
+            Exception: Any error of the SDK. `errors.sentence` turns it into a message.
         """
         try:
             return await self._answer(method, params, call)
@@ -440,8 +443,8 @@ class ReconnectingConnection:
     async def use(self, look: Callable[[Connection], Awaitable[T]], *, repeats: bool = False) -> T:
         """Call *look* with an open connection and return its result.
 
-        If the server ends during *look* and *repeats* is True, *look* is called once more. Use this
-        only if *look* changes nothing at the server.
+        If the server ends during *look*, *look* is called a second time if *repeats* is True. Set
+        *repeats* only if *look* changes nothing at the server.
 
         Raises:
             ServerError: If there is no connection, or the server ends during *look*.
@@ -469,13 +472,13 @@ class ReconnectingConnection:
             raise await self._death(connection, call) from error
 
     async def live(self, call: Call | None = None) -> Connection:
-        """Return the connection; open it again if it was lost.
+        """Return the open connection; if it was lost, connect again first.
 
-        All callers wait for the same attempt to connect, but no longer than the time limit of their
-        *call*.
+        If several callers need the connection, they wait for the same attempt to connect, each
+        until the time limit of its *call*.
 
         Raises:
-            CallTimeoutError: If the time limit of *call* is over.
+            CallTimeoutError: If connecting takes longer than the time limit of *call*.
             ServerError: If the connection was closed on purpose, or connecting fails.
         """
         if self.status == "connected":

@@ -16,10 +16,11 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
 class Subscriptions:
-    """The subscriptions at one server; the coroutines run in the background loop.
+    """The subscriptions of one session to changes of resources and lists.
 
-    In the older protocol, each resource needs a request, and changes of lists are always
-    reported. The newer protocol has one open stream for resources and lists.
+    In the older protocol, each resource is subscribed to by a request, and changes of lists are
+    reported without a subscription. In the newer protocol, one stream, which stays open, reports
+    changes of resources and lists. Await the coroutines in the background loop.
     """
 
     def __init__(self, session: "MCPServerSession", seconds: float) -> None:
@@ -116,9 +117,10 @@ class Subscriptions:
             self._stream = asyncio.ensure_future(self._keep_open(connection, filters))
 
     async def _keep_open(self, connection: Connection, filters: dict[str, Any]) -> None:
-        """Keep the stream open until this task is cancelled; notifications go to the inbox.
+        """Keep the stream of notifications open until this task is cancelled.
 
-        If the stream ends, for example because a proxy cut it, it is opened again after a pause.
+        If the stream ends, for example because a proxy closed it, it is opened again after a pause.
+        The inbox receives the notifications.
         """
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.subscriptions import (  # noqa: PLC0415 - the same

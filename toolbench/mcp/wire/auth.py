@@ -38,9 +38,9 @@ _KEY_SETTINGS = ("private_key", "private_key_file")
 
 
 class BrowserOAuth(OAuth):
-    """FastMCP's OAuth, except that it requests the login page only once, in the browser.
+    """FastMCP's OAuth, but without the check of the login page before it is opened in the browser.
 
-    FastMCP itself first requests the page as a check, which servers count as another login. While
+    For this check, FastMCP requests the page itself, which servers count as another login. While
     the user logs in, the time limits of all calls that need the token are paused.
     """
 
@@ -95,10 +95,10 @@ class BrowserOAuth(OAuth):
                     self.inbox.ask_to_authorize("")
 
     async def _answer_of_browser(self) -> AuthorizationCodeResult:
-        """Do the same as FastMCP's `callback_handler`, but with limits for connections.
+        """Wait for the browser's answer like FastMCP's `callback_handler`, but limit connections.
 
         Raises:
-            ServerError: If the user does not log in in time, or the port is taken.
+            ServerError: If the user does not log in within the time limit, or the port is taken.
         """
         answer, has_come = OAuthCallbackResult(), anyio.Event()
         server = create_oauth_callback_server(
@@ -147,12 +147,13 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     """Return the object that authorizes requests to the server of *entry*; None without `auth`.
 
     `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping of settings.
-    OAuth tokens are hidden in everything that the session of *inbox* shows. The settings are:
+    OAuth tokens are added to the secrets that *inbox* hides. The settings are:
 
-    - For a login by the user: the settings of FastMCP's `OAuth`, such as `client_metadata_url`,
-      `scopes`, or the `client_id` and `client_secret` of a registered client.
-    - Without a login: `client_id`, `issuer`, `client_secret` and the `grant_type`
-      `client_credentials`; or `client_id`, `issuer` and `private_key` or `private_key_file`.
+    - If the user logs in: the settings of FastMCP's `OAuth`, such as `client_metadata_url`,
+    `scopes`, or the `client_id` and `client_secret` of a registered client.
+    - If the client authorizes itself without a user: `client_id` and `issuer`, together with either
+      `client_secret` and the `grant_type` `client_credentials`, or `private_key`, or
+      `private_key_file`.
 
     Raises:
         ServerError: If the settings are invalid.
@@ -235,12 +236,13 @@ def _signed(entry: ServerEntry, settings: dict[str, Any]) -> httpx2.Auth:
 
 
 def _issued(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return *settings* after checking that they have an issuer.
+    """Return *settings* unchanged after checking that they name an issuer.
 
-    Without an issuer, the MCP server would decide who gets the credentials.
+    If they did not, the MCP server would decide to which authorization server the credentials are
+    sent.
 
     Raises:
-        ServerError: If there is no issuer.
+        ServerError: If *settings* name no issuer.
     """
     if not settings.get("issuer"):
         msg = (

@@ -75,7 +75,7 @@ class HttpTransport(ClientTransport):
 def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.AsyncClient:
     """Return an HTTP client with the headers and auth of *entry*; *inbox* receives HTTP failures.
 
-    The client has no time limit for reading, because each call has its own.
+    The client itself sets no time limit for reading, because each call sets one.
     """
     # Strings, because comparing URL objects parses them again
     endpoints = {str(httpx2.URL(entry.url))}
@@ -142,11 +142,11 @@ class _Notifications(httpx2.AsyncByteStream):
 
 
 def certificates() -> ssl.SSLContext:
-    """Return the TLS context that httpx2 creates by default, with the authorities that it trusts.
+    """Return a TLS context like the default of httpx2, which all HTTP clients share.
 
-    All clients share one context, because reading the authorities takes half the time of
-    connecting. A new context is created if `SSL_CERT_FILE` or `SSL_CERT_DIR` changes, or the file
-    with the certificates.
+    The context is shared because loading the certificates of the trusted authorities takes half the
+    time of connecting. A new context is created if `SSL_CERT_FILE`, `SSL_CERT_DIR`, or the file
+    with the certificates changes.
     """
     file = os.environ.get("SSL_CERT_FILE")
     try:
@@ -165,7 +165,8 @@ def _certificates_of(*_place_and_age: object) -> ssl.SSLContext:
 async def failure_in(response: httpx2.Response, redactor: Redactor) -> HttpFailure | None:
     """Return the failure in *response*; None if there is none.
 
-    A failure is an error status, or a body of HTML or plain text instead of a message.
+    A response is a failure if it has an error status, or if its body is HTML or plain text, which
+    cannot be a message.
     """
     if response.status_code < 400 and media_type(response) not in (
         "text/html",
@@ -219,10 +220,10 @@ _WAITING = 100
 
 @dataclass
 class SseTransport(ClientTransport):
-    """The older transport over SSE, with a stream of events, and a POST for each message.
+    """The older HTTP transport: messages arrive in a stream of SSE events, and are sent by POST.
 
-    Unlike the SDK's own SSE transport, this one does not end when the server refuses a message.
-    Broken messages are repaired, as with processes; see `messages.mended`.
+    The SDK has such a transport too, but it ends when the server refuses a message; this one
+    continues. It repairs invalid messages by `messages.mended`, as the transport of processes does.
     """
 
     entry: ServerEntry
@@ -356,9 +357,10 @@ class _Posts:
                 await self.sender.send(SessionMessage(answer))
 
     async def _refusal(self, response: httpx2.Response) -> str:
-        """Return why the server refused a message; empty if the server accepted it.
+        """Return the reason why the server refused a message; empty if the server accepted it.
 
-        The message was accepted if the status is below 300 and the body is not HTML.
+        The server accepted the message if the status of *response* is below 300 and the body is not
+        HTML.
         """
         failure = None
         if response.status_code >= 300 or media_type(response) == "text/html":

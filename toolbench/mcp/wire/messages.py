@@ -21,10 +21,10 @@ _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 
 
 def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
-    """Return the message in *text*, in a quarter of the time that the SDK's parser takes.
+    """Parse the message in *text* with the same result as the SDK's parser, but four times faster.
 
-    The SDK's parser creates the values again for each kind of message that it tries, but this
-    function only once. The result is the same.
+    The SDK's parser tries several kinds of messages, and parses the JSON again for each of them.
+    This function parses the JSON only once.
 
     Raises:
         ValidationError: If *text* is not a message.
@@ -67,9 +67,9 @@ class NoiseError(ValueError):
 def mended(line: bytes) -> list[mcp_types.JSONRPCMessage]:
     """Repair a *line* that a strict parser refused, and return its messages.
 
-    Bytes that are not UTF-8 and lone surrogates become U+FFFD, and a byte order mark is removed.
-    A batch is split into its messages. An answer whose result is not an object becomes an error.
-    An error without a code gets a code, and an error without a message gets a message.
+    Bytes that are not UTF-8, and lone surrogates, are replaced by U+FFFD, and a byte order mark is
+    removed. A JSON-RPC batch is split into its messages. An answer whose result is not an object is
+    replaced by an error. If an error lacks a code or a message, these are added.
 
     Raises:
         ValueError: If the line is not a JSON-RPC message.
@@ -111,9 +111,9 @@ def _mended(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_error(error: Any) -> dict[str, Any]:
-    """Return *error* with a number as its code and a string as its message.
+    """Return *error* with a code that is a number and a message that is a string.
 
-    The SDK refuses any other error, and the caller would then wait forever.
+    The SDK ignores an answer with any other error, and the caller would then wait forever.
     """
     if isinstance(error, dict):
         parts = error
@@ -131,9 +131,9 @@ def _whole_error(error: Any) -> dict[str, Any]:
 
 
 def failure_of(line: bytes, reason: str) -> dict[str, Any]:
-    """Return an error that replaces the unreadable answer in *line*.
+    """Return an error to use in place of the answer in *line*, which cannot be parsed.
 
-    The id of the answer is found by searching *line*.
+    The id of the answer is found by searching the text of *line*.
 
     Raises:
         NoiseError: If *line* contains no id.

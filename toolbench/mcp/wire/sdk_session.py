@@ -68,12 +68,14 @@ class SdkSession(ClientSession):
         Args:
             read_stream: The stream of messages from the server.
             write_stream: The stream of messages to the server.
-            inbox: Receives all messages and questions.
-            probe_seconds: The time limit for the first request, which tries the newer protocol.
+            inbox: Receives the notifications and questions of the server.
+            probe_seconds: The time limit for the first request, which finds out whether the server
+                supports the newer protocol.
             roots: The file URLs for the server; if the list is empty, the client declares no roots.
             extensions_of_modern: Extensions to declare to servers of the newer protocol.
-            is_process: Whether the server is a process, which may hang.
-            **settings: Arguments of the SDK's session.
+            is_process: Whether the server is a process. Some processes answer the first request
+                only after a second message; see `_nudge`.
+            **settings: Further arguments of the SDK's session.
         """
         self.inbox = inbox
         self.probe_seconds = probe_seconds
@@ -107,9 +109,9 @@ class SdkSession(ClientSession):
         return capabilities
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request with *params*, which are JSON; return the result as the server sent it.
+        """Send a request with *params*, a JSON object; return the result as the server sent it.
 
-        The SDK's own methods would refuse a result that does not follow the protocol.
+        Unlike the SDK's own methods, this one accepts results that violate the protocol.
 
         Raises:
             MCPError: If the server answers with an error, or the connection ends.
@@ -135,12 +137,13 @@ class SdkSession(ClientSession):
             headers.update(mcp_param_headers(paths, params["arguments"]))
 
     async def answers_to(self, result: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Ask the questions in *result* in turn; return the parameters to send with the answers.
+        """Ask the questions in *result* one after another; return parameters with the answers.
 
-        Return None if *result* is a final result, or its questions are invalid.
+        These parameters are added to the request when it is sent again. Return None if *result* is
+        a final result, or if its questions are invalid.
 
         Raises:
-            MCPError: If a question must not be asked.
+            MCPError: If a question is refused because it must not be asked.
         """
         if result.get("resultType") != "input_required" or not self.is_modern:
             return None
@@ -188,10 +191,11 @@ class SdkSession(ClientSession):
                 nudge.cancel()
 
     async def _nudge(self) -> None:
-        """Send a harmless notification to a process that has not answered for a while.
+        """After a pause, send a harmless notification to a process that has not answered.
 
-        A server with an early Python SDK fails at the first request, but exits only when it reads
-        one more line. A slow server ignores the notification, and its answer is still used.
+        With an early Python SDK, a server fails at the first request, but does not exit until it
+        reads another line; the notification is this line. A server that is merely slow ignores the
+        notification and answers later.
         """
         await anyio.sleep(_SILENCE)
         await self._wire.notify("notifications/cancelled", {"requestId": "none"})
