@@ -1,7 +1,8 @@
-"""The server of `%mcp connect example`, a library that asks, reports progress and fails on demand.
+"""The example server of `%mcp connect example`, which plays the part of a public library.
 
-It also shows how to write a server with the official SDK, in which a typed function with a
-docstring is a tool. `python -m toolbench.mcp.example` runs the server over stdin and stdout.
+Its tools ask questions, report progress and fail on demand. It also shows how to write a server
+with the official SDK, in which each typed function with a docstring is a tool. `python -m
+toolbench.mcp.example` runs the server over stdin and stdout.
 """
 
 import asyncio

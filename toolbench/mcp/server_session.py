@@ -67,7 +67,7 @@ _MOST_TASKS = 100
 
 
 class MCPServerSession:
-    """The session of a client with one server; `MCPClient.servers` lists the sessions.
+    """A session with one server; `MCPClient.servers` has the sessions of a client by name.
 
     Any thread may call the methods. Methods that wait for the server have a time limit.
 
@@ -101,14 +101,17 @@ class MCPServerSession:
         Args:
             name: The name that the client uses for the server.
             entry: The configuration of the server.
-            timeout: Seconds for connecting and reading the lists together, and for each later list.
+            timeout: The time limit in seconds for connecting, including the first reading of the
+                lists. The same limit applies to each list that is read later.
             mode: `auto`, `legacy` (the handshake of 2025 and before), or a version of the protocol.
-            answerer: Answers the server's questions if a call has no handler of its own.
+            answerer: A function that answers the server's questions, unless a call has another
+                handler.
             features: The roots and extensions that this client offers the server.
             recorder: Writes all messages to a file.
-            approvals: The approved servers. A server that changed after its approval is not called.
-            development: The source of the server, if the user is developing it. It then needs no
-                approval until the session is closed.
+            approvals: The approved tools and instructions, by server. If those of this server have
+                changed since, its tools cannot be called.
+            development: Watches the source files of the server, if the user is developing it.
+                Changes of the server then need no approval until the session is closed.
             client: The client to which the session belongs.
         """
         self.name = name
@@ -303,8 +306,9 @@ class MCPServerSession:
     def catch_up(self) -> list[str]:
         """Restart the server if it is under development and its files have changed.
 
-        Return a list with one note for the user, which names the changes in what the server offers
-        since the last note. The list is empty if there is nothing to report.
+        Return a list with a note for the user, which names the changes in the server's tools,
+        resources and prompts since the previous note. The list is empty if there is nothing to
+        report.
 
         Raises:
             ServerError: If the server does not start.
@@ -329,12 +333,12 @@ class MCPServerSession:
     def start_recording(self, path: str | Path) -> Path:
         """Write all messages of the session to the file *path*, from now on.
 
-        The messages that opened the connection are written first, and the lists are requested
-        again. The file can therefore be replayed like a recording of the whole session.
+        The file also contains the messages that opened the connection, and the lists, which are
+        requested again for it. It can therefore be replayed like a recording of the whole session.
 
         Raises:
-            ServerError: If the session is not connected, or is already recorded or replayed. Also
-                if the file cannot be written, or already exists and is not a recording.
+            ServerError: If the session is not connected, is already being recorded, or is a replay.
+                Also if the file cannot be written, or exists and is not a recording.
         """
         with self._beginning:
             if self.recording is None and not self.is_connected:
@@ -343,15 +347,15 @@ class MCPServerSession:
             return portal.call(self._start_recording, self._recorder_for(path))
 
     def record_so_far(self, path: str | Path) -> list[str]:
-        """Write the traffic so far to the file *path*, as a recording that ends now.
+        """Write all messages until now to the file *path*, as a recording.
 
-        Return sentences on what is missing; the list is empty if the recording is complete. The
-        session may be disconnected. If it is connected and messages are missing, the tools are
-        listed again.
+        Return sentences on missing messages; the list is empty if the recording is complete. This
+        also works after the session was disconnected. If the session is connected and messages are
+        missing, the tools are listed again, so that the recording can be replayed.
 
         Raises:
-            ServerError: If the session has no traffic, or is already recorded or replayed. Also if
-                the file cannot be written, or already exists and is not a recording.
+            ServerError: If the session has no messages, is already being recorded, or is a replay.
+                Also if the file cannot be written, or exists and is not a recording.
         """
         with self._beginning:
             if not len(self.traffic):
@@ -439,8 +443,8 @@ class MCPServerSession:
     async def _set_log_level(self, level: str) -> None:
         """Ask the server for log messages of *level* and above, now and after each reconnect.
 
-        In the newer protocol, the level is part of each request. Without it, a server should send
-        no log messages. Source: MCP specification, logging.
+        In the newer protocol, the level is sent with each request, and a server should send no log
+        messages to a client that sends no level. Source: MCP specification, logging.
 
         Raises:
             ToolbenchError: If *level* is not one of MCP's levels.
@@ -472,9 +476,9 @@ class MCPServerSession:
         await self.connection.use(self._list_anew, repeats=True)
 
     async def _list_anew(self, connection: Connection, *, used: float = 0.0) -> None:
-        """List the tools over *connection*; the other lists are requested again when next used.
+        """Request the tools again over *connection*, and the other lists when they are next used.
 
-        *used* is the number of seconds of the time limit that are already over.
+        *used* is the number of seconds that have passed already; they count towards the time limit.
         """
         for each in (self.resources, self.prompts, self.skills):
             each.forget()
@@ -571,9 +575,9 @@ class MCPServerSession:
         `session.request("tasks/get", {"taskId": "7"})["status"]`
 
         Use this for requests for which the session has no method. The server must answer within the
-        session's `timeout`. If it asks a question first, the handler of `answering`, or else of the
-        session, or else the user answers; this time does not count. A request whose connection
-        breaks is not repeated.
+        session's `timeout`. If the server asks a question first, the function set by `answering`
+        answers it, or else the handler of the session, or else the user. The time for answering
+        does not count towards the timeout. If the connection breaks, the request is not repeated.
 
         Args:
             method: The method of the request. Tool calls, handshakes and subscriptions are refused.
@@ -603,10 +607,11 @@ class MCPServerSession:
         on_progress: OnProgress | None = None,
         answerer: Answerer | None = None,
     ) -> dict[str, Any]:
-        """Call a tool in the background loop and return the result as the server sent it.
+        """Call a tool, and return the result as the server sent it.
 
-        Raises:
-            CallFailedError: If the call brings no result, for any reason.
+        Await this in the background loop.
+
+        Raises: CallFailedError: If there is no result, for any reason.
         """
         if secrets := self.tools.secrets_in(name, arguments):
             self.keep_secret(secrets)
@@ -653,9 +658,11 @@ class MCPServerSession:
         return failed
 
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
-        """Refuse a call of *name* if the server is not approved, or the tool is no longer *judged*.
+        """Check that the tool *name* may be called, just before the call is sent.
 
-        *judged* is the tool's definition when the call began; None if it was not listed.
+        It may not be called if the server has changes that are not approved, or if the tool has
+        changed since *judged*, which is its definition when the call began. *judged* is None if the
+        tool was not listed then.
 
         Raises:
             CallFailedError: If the call must not be sent.
@@ -697,7 +704,8 @@ class MCPServerSession:
 
         Args:
             target: A prompt or its name, or a resource template or its URI template.
-            argument: The name of the prompt's argument, or of the template's variable.
+            argument: The argument of the prompt, or the variable of the template, whose value is
+                typed.
             value: The characters typed so far.
             **others: The values of the other arguments.
 

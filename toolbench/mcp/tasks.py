@@ -1,7 +1,7 @@
-"""Follow a tool call that a server runs as a task, until it ends or is cancelled.
+"""Wait for a tool call that a server runs as a task, until the task ends or is cancelled.
 
-Source: MCP, SEP-2663, the tasks of the protocol of 2026-07-28. The run that started a task follows
-it to its end. Cancelling the run cancels the task.
+The run that started a task lasts until the task ends, and cancelling the run cancels the task.
+Source: SEP-2663, the tasks of MCP 2026-07-28.
 """
 
 import logging
@@ -67,8 +67,8 @@ class TaskState:
         """Return the state in *raw*, a message of the server.
 
         Raises:
-            CallFailedError: If the task has no id, or no state that MCP defines. Waiting for its
-                end might never end.
+            CallFailedError: If the task has no id, or its state is not one of those that MCP
+                defines, so that its end could not be recognized.
         """
         identity, status = raw.get("taskId"), raw.get("status")
         if not isinstance(identity, str) or not identity:
@@ -124,10 +124,10 @@ def _seconds(milliseconds: Any) -> float | None:
 
 
 def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
-    """Refuse a call of *tool* if it only runs as a task of the older protocol.
+    """Refuse to call *tool* if it can run only as a task of the older protocol.
 
     Raises:
-        CallFailedError: If the tool requires a task of the protocol of 2025-11-25.
+        CallFailedError: If the tool requires that calls run as tasks of MCP 2025-11-25.
     """
     execution = tool.get("execution")
     if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
@@ -162,7 +162,7 @@ async def task_result(
     The task is added to *tasks*. Await this in the background loop.
 
     Raises:
-        CallFailedError: If the task brings no result, for any reason.
+        CallFailedError: If there is no result, for any reason.
     """
     followed = _FollowedTask(TaskState.of(raw), call, connection)
     tasks.append(followed.task)
@@ -190,14 +190,16 @@ class _FollowedTask:
         """What the user sees of the task."""
 
     async def result(self) -> dict[str, Any]:
-        """Wait for the task, without a time limit because it may take hours, and return its result.
+        """Wait for the task to end, and return its result.
+
+        There is no time limit, because a task may take hours.
 
         Cancelling this coroutine also cancels the task at the server.
 
         Raises:
-            CallStoppedError: If the task was cancelled at the server.
+            CallStoppedError: If the server cancelled the task.
             CallFailedError: If the task failed, or the server no longer knows it.
-            Exception: Any error of the connection; `sentence` explains it.
+            Exception: Any error of the connection. `errors.sentence` turns it into a message.
         """
         call, report = self._call, self._call.on_progress
         call.seconds = inf

@@ -80,7 +80,7 @@ class MCPToolAction(Action):
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Return the action with *arguments*; *schema* tells its repr which of them are secret.
+        """Create an action with *arguments*, whose repr hides the secrets that *schema* declares.
 
         Examples:
             >>> from toolbench.mcp import MCPToolAction
@@ -190,7 +190,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def mcp_tool(self) -> "Tool":
-        """The tool as an object of the package `mcp`, like that of OpenHands' definition.
+        """The tool as an `mcp.types.Tool`, which OpenHands' `MCPToolDefinition.mcp_tool` is too.
 
         Raises:
             ValidationError: If the package refuses the server's description of the tool.
@@ -235,8 +235,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def as_listed(self) -> Self:
         """Return the tool as its server last listed it, without a new request.
 
-        A copy keeps its own changes. If the server no longer lists the tool, this tool itself is
-        returned. An unapproved definition does not replace an approved one.
+        If this tool is a modified copy, the result has the same modifications. This tool itself is
+        returned if the server no longer lists it. If the user has not approved the latest
+        definition, the definition that was used last is returned.
         """
         if self._listing is None:
             return self
@@ -286,8 +287,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def catch_up(self) -> MCPToolObservation | None:
         """Restart the server if the user is developing it and its files have changed.
 
-        A note about the restart is added to the next result. If the server does not start, return
-        the observation of a failed call.
+        The next result has a note about the restart. Return None, or the observation of a failed
+        call if the server does not start.
         """
         try:
             self.executor.client.notices += self.executor.client.catch_up()
@@ -298,7 +299,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON object from which `from_dict` can find the tool on a connected server.
 
-        The object has the name of the server, but not its configuration.
+        The object contains the name of the server, but not how to connect to it.
         """
         return {
             **super().to_dict(),
@@ -374,9 +375,10 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return MCPToolAction.of(sendable, self.schema)
 
     def _sendable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *arguments* without optional parts that are null but must not be.
+        """Return *arguments* without optional nulls that the schema forbids.
 
-        Models often send null for an argument that they want to omit, and servers refuse it.
+        Models often send null for an optional argument that they want to omit, and servers refuse
+        such a call.
         """
         if not holds_null(arguments):
             return dict(arguments)
@@ -406,12 +408,16 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return super()._invoker()
 
     def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
-        """Return a copy of the server's schema of the arguments, as it is sent to a model.
+        """Return the JSON Schema of the arguments as it is sent to a model.
+
+        It is a copy of the server's schema, with the additions below.
 
         Args:
-            security_risk: Whether the model must state how risky each call is. Ignored if the tool
-                is read-only or has its own argument `security_risk`.
-            summary: Whether the model is asked for a line on the purpose of the call.
+            security_risk: Whether to add an argument `security_risk`, with which the model must
+                rate the risk of each call. It is not added if the tool is read-only or has an
+                argument of this name.
+            summary: Whether to add an argument with which the model can state the purpose of the
+                call.
         """
         return self._parameters.get(
             security_risk=security_risk and not self.hints.readOnlyHint, summary=summary
@@ -422,14 +428,14 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         input_schema: dict[str, Any] | None = None,
         output_schema: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the tool as its server's `tools/list` describes it, ready for JSON.
+        """Return the tool as a JSON object, as in the answer of its server to `tools/list`.
 
-        Defaults and examples of secret arguments are left out, and so are invalid parts (see
-        `notes`).
+        Two things are left out: the defaults and examples of secret arguments, and the invalid
+        parts of the server's description, which `notes` names.
 
         Args:
-            input_schema: A schema of the arguments, in place of the server's schema.
-            output_schema: A schema of the result, in place of the server's schema.
+            input_schema: The schema of the arguments, if it is to replace the server's schema.
+            output_schema: The schema of the result, if it is to replace the server's schema.
         """
         if input_schema is None and "inputSchema" in self.entry:
             input_schema = without_secret_samples(self.entry["inputSchema"])
@@ -456,10 +462,11 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
 
 def give_names(tools: Iterable[MCPToolDefinition], names: dict[ToolAddress, str]) -> None:
-    """Add a unique name to *names* for each of *tools* that is not in it yet.
+    """Give each of *tools* a unique name, and add it to *names* under the address of the tool.
 
-    The unique name is the tool's name on the server. If that name is taken, or several of the
-    new tools have it, the name of the server is added as a prefix.
+    Tools whose addresses are in *names* keep their names. A new tool is called by its name on the
+    server. If that name is taken, or several of the new tools have it, the name of the server is
+    put before it.
     """
     new = [address for address in map(ToolAddress.of, tools) if address not in names]
     if not new:
@@ -491,11 +498,11 @@ def named(tool: MCPToolDefinition, name: str) -> MCPToolDefinition:
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """An executor that sends the calls of one tool to its server.
 
-    A call that fails for a reason outside of this program returns an observation with
-    `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
+    If a call fails at the server or on the way, the result is an observation with `is_error=True`.
+    Source: OpenHands SDK, `MCPToolExecutor`.
 
-    `${NAME}` in an argument is replaced by the secret of that name in the conversation of the call,
-    never by an environment variable. Records and traffic do not keep the value.
+    `${NAME}` in an argument is replaced by the secret `NAME` of the conversation, never by an
+    environment variable. The value of the secret is hidden in records and in the traffic.
 
     Examples:
         >>> from toolbench.mcp import MCPToolAction, create_mcp_tools
@@ -516,8 +523,8 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     ) -> None:
         """Create an executor for the tool that the server calls *tool_name*.
 
-        Calls are sent through the session *client*. A result that does not fit *output_schema*
-        gets a warning.
+        Calls are sent through *client*, a session with this server. If a result does not fit
+        *output_schema*, its observation has a warning.
         """
         self.tool_name = tool_name
         """The name of the tool on the server."""
@@ -529,9 +536,9 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     def __call__(self, action: MCPToolAction, conversation: Any = None) -> MCPToolObservation:
         """Call the tool and wait for the result.
 
-        `${NAME}` in an argument is replaced by the secret of this name in *conversation*. If the
-        handler of the server's questions is a plain function, it runs in this thread. Interrupting
-        the wait cancels the call.
+        `${NAME}` in an argument is replaced by the secret `NAME` of *conversation*. If the server
+        asks a question, and the handler for it is not `async`, the handler runs in the calling
+        thread. If the caller is interrupted, the call is cancelled.
         """
         run, answerer = active_run(), self._answerer()
         draw = None

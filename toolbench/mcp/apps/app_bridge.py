@@ -1,8 +1,8 @@
-"""Check and answer the requests of an app. Its tool calls are runs, like any other call.
+"""Check and answer the requests of an app, which runs in a page. Its tool calls are ordinary runs.
 
-An app's messages are treated as hostile. An app can access only resources of its own server, and
-only those of its tools that are meant for apps. Its messages are limited in size and rate, and its
-calls in number and time. Source: MCP Apps, SEP-1865.
+Messages of apps are treated as hostile. An app can read the resources of its own server only, and
+can call only those tools of this server that are meant for apps. The size and the rate of its
+messages are limited, as are the number and the duration of its calls. Source: MCP Apps, SEP-1865.
 """
 
 import json
@@ -54,8 +54,9 @@ class AppBridge:
 
         Args:
             session: The session with the app's server; the app can access no other server.
-            ask: Asks the user a question.
-            changed: Called from any thread when there is something new to show.
+            ask: A function that asks the user a question.
+            changed: A function that is called, from any thread, when the view of the app must be
+                updated.
         """
         self._session, self._ask, self._changed = session, ask, changed
         self._lock = Lock()
@@ -86,9 +87,9 @@ class AppBridge:
     # --- messages ---------------------------------------------------------------------
 
     def receive(self, text: Any, reply: Callable[[str], object]) -> None:
-        """Handle *text*, a message from the app, without waiting; call *reply* with the answer.
+        """Begin to handle *text*, a message from the app; *reply* is called with the answer later.
 
-        Messages that are not requests, or that come too fast, are dropped.
+        A message is ignored if it is not a request, or if the app sends too many messages.
         """
         if self._is_closed or not self._may_speak() or not isinstance(text, str):
             return

@@ -1,13 +1,14 @@
-"""MCP Apps: show the HTML of a server's tool in a preview, which has no network by default.
+"""Show an MCP App, the HTML of a server's tool, in a preview, by default without a network.
 
-The app runs in a frame inside a frame, both without an origin. The outer frame is a small host of
-ours. It answers the app's first request, and forwards the call and its result. If our front-end
-module gives it a port, the host also forwards tool calls, reads, messages and links, limited in
-size and rate. Without a port, it refuses them. The policy of both frames forbids loading, sending
-and navigating, except to addresses that the user has allowed. No policy covers WebRTC, so it is
+The app runs in a frame inside another frame; neither has an origin. The outer frame is a small page
+of ours, the host. The host answers the app's first request, and sends it the call of the tool and
+the result. If our front-end module connects the host to the kernel by a message port, the host also
+forwards the app's tool calls, reads, messages and links, limited in size and rate. Otherwise, it
+refuses them. The Content-Security-Policy of both frames forbids loading, sending and navigating,
+except to addresses that the user has allowed. The policy does not cover WebRTC, so WebRTC is
 removed from the app's page, and the app cannot create a new page that has it. One risk remains:
-when an app tries to navigate, a browser may look up the address and connect to it before it
-refuses. Source: MCP Apps, SEP-1865.
+when an app tries to navigate, a browser may look up the address and connect to it before the
+browser refuses. Source: MCP Apps, SEP-1865.
 """
 
 import json
@@ -111,7 +112,8 @@ def network_in(csp: Any) -> AppNetwork:
 def origin_of(address: str) -> str | None:
     """Return *address* as an origin for the Content-Security-Policy; None if it is not allowed.
 
-    A star is allowed only in place of subdomains of a host with two or more labels.
+    `*` is allowed only in place of subdomains, as in `https://*.example.org`, and not in
+    `https://*.org`.
     """
     text = address.lower().removesuffix("/")
     match = _ORIGIN.fullmatch(text)
@@ -125,8 +127,8 @@ def origin_of(address: str) -> str | None:
 def policy_of(network: AppNetwork) -> str:
     """Return the Content-Security-Policy for an app that may access only *network*.
 
-    There is no `frame-src`, so `default-src 'none'` applies: a frame inside a page with this policy
-    cannot navigate to another address.
+    The policy has no `frame-src`, so that `default-src 'none'` applies to frames too: a frame
+    inside a page with this policy cannot load another address.
     """
     sources = " ".join(["", *network.resources])
     connect = ""
@@ -208,8 +210,8 @@ def preview(
         app: The app.
         arguments: The arguments of the call, by default an empty object.
         result: The result of the call, if there is one.
-        address: The address for the app's requests. Without it, the app can only read the call and
-            its result.
+        address: The address to which the app's requests are sent. If None, the app can only read
+            the call and its result.
         is_online: Whether the user has allowed the addresses of `app.network` for this preview.
     """
     if len(app.html) > LARGEST:

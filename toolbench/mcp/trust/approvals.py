@@ -1,7 +1,7 @@
-"""Keep what was approved: what servers offered, and the content of configuration entries.
+"""Store the user's approvals of servers' tools and instructions, and of configuration entries.
 
-Approvals are kept only in the user's state directory, and not in files next to notebooks. A cloned
-repository could otherwise bring its own approval.
+Approvals are stored only in the user's state directory, and never next to a notebook. Otherwise, a
+cloned repository could contain approvals that the user never gave.
 """
 
 import json
@@ -121,8 +121,9 @@ def _keep(path: Path, approval: Mapping[str, Any], server: str) -> None:
 def server_key(entry: ServerEntry) -> str | None:
     """Return a key that identifies the server of *entry*; None if the server needs no approval.
 
-    Servers in this process and recordings need no approval, because they belong to the user. If the
-    command starts a program in its working directory, this directory is part of the key.
+    Servers that are objects in this process, and recordings, need no approval, because they belong
+    to the user. If the command of the server starts a program that is in its working directory,
+    this directory is a part of the key.
     """
     if entry.transport in _REMOTE:
         return entry.target

@@ -1,9 +1,9 @@
 """Ask before the servers of a configuration file are connected, and again if an entry changes.
 
-A file may come from a stranger: a cloned project brings its `.mcp.json`. Each entry of a file must
-therefore be shown and approved before anything is started or sent. The approval is for the content
-of the entry: programs, arguments, folders, addresses and the names of variables. `approvals` keeps
-it.
+A file may come from a stranger, as the `.mcp.json` of a cloned project does. Each entry of a file
+is therefore shown to the user, who must approve it before anything is started or sent. The user
+approves the content of the entry: programs, arguments, folders, addresses and the names of
+variables. `approvals` stores the approval.
 """
 
 import json
@@ -43,13 +43,13 @@ _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, ServerEntry]:
-    """Return *entries* for connecting, after entries from files have been approved.
+    """Have the user approve those *entries* that come from files; return entries to connect.
 
-    The user is asked about entries of a file that were never approved. The returned entries are
-    those that were read and shown, even if the file has changed since.
+    The user is asked only about entries that were not approved before. The returned entries are
+    exactly those that the user saw, even if the file has changed since it was read.
 
     Args:
-        entries: The entries of one configuration, by the names of the servers.
+        entries: The entries of one configuration, by the name of the server.
         approve: Whether to approve all entries without asking.
 
     Raises:
@@ -320,12 +320,13 @@ def _ask(contents: Mapping[str, _Content]) -> None:
 
 
 def connection_question(name: str, entry: ServerEntry, source: str) -> Question:
-    """Return the question whether to connect the server *name*, with all that it runs or sends.
+    """Return the question whether to connect *name*, which shows all that would be run or sent.
 
     Args:
         name: The name of the server.
-        entry: The entry. Secrets that cannot be recognized by their names must be hidden already.
-        source: What the server is and where it comes from, on one line.
+        entry: The entry of the server. Secrets whose names do not show that they are secrets must
+            have been hidden in it before.
+        source: A line for the user about the server and its origin.
 
     Raises:
         ConsentError: If the entry has a secret that can be neither shown nor hidden.

@@ -80,17 +80,17 @@ def _around_hidden(text: str, clean: str) -> str:
 class Offer:
     """A server's tools and instructions at one moment, compared with what was approved.
 
-    An offer never changes. After its changes were shown, exactly this offer can therefore be
-    approved, whatever the server lists meanwhile.
+    An offer is immutable. The user can therefore look at its changes and then approve exactly this
+    offer, even if the server lists other tools in between.
     """
 
     def __init__(
         self, content: Mapping[str, Any], approved: Mapping[str, Any] | Exception | None
     ) -> None:
-        """Create an offer of *content*, to be compared with the *approved* content.
+        """Create an offer with *content*, the tools and instructions of a server.
 
-        *approved* is None if *content* itself was approved. It is an exception if the approved
-        content could not be read.
+        *approved* is the content that was approved, or None if it equals *content*. If it could not
+        be read, *approved* is the exception.
         """
         self.content = content
         self._approved = approved
@@ -103,9 +103,9 @@ class Offer:
         return self._approved is None
 
     def changes(self) -> list[Change]:
-        """Return the changes since the approval, most severe first; empty if it is approved.
+        """Return the changes since the approval, most severe first; empty if this is approved.
 
-        The first call compares the offers in the caller's thread, which may take a second.
+        The first call makes the comparison in the thread of the caller, which may take a second.
         """
         # Calls that are refused at the same time wait for one comparison
         with self._comparing:
@@ -162,10 +162,10 @@ class Trust:
         return self.offer.changes()
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Note *offer*, the server's newest offer, and whether it equals the approved one.
+        """Remember *offer*, the latest tools and instructions of the server, as `self.offer`.
 
-        The changes are not determined here. A server could make that slow, and answers of all
-        servers would have to wait.
+        It is compared with the approved offer only for equality. Finding the changes could take
+        long with a hostile server, and would delay the answers of all servers.
         """
         content = {key: offer.get(key) for key in ("instructions", "tools")}
         with self._lock:
@@ -195,14 +195,14 @@ class Trust:
         return list(warnings_of(self.offer.content))
 
     def approve(self, offer: Offer) -> None:
-        """Approve *offer*, whose changes the user was shown, so that calls work again.
+        """Approve *offer*, whose changes the user has seen, so that its tools can be called again.
 
         Args:
             offer: The value of `trust.offer` when its changes were shown.
 
         Raises:
-            ServerError: If the server meanwhile offers something else that is not approved. Nothing
-                is then approved, and the message names the changes.
+            ServerError: If the server's tools or instructions have changed again since *offer*.
+                Nothing is approved then, and the message names the changes.
         """
         with self._lock:
             now = self.offer
@@ -226,11 +226,10 @@ class Trust:
         return ""
 
     def check(self) -> None:
-        """Check that the server's offer has not changed since it was approved.
+        """Check that the server's tools and instructions have not changed since they were approved.
 
-        Raises:
-            ServerError: If the offer has changed. The message names changes, and how to approve
-                them.
+        Raises: ServerError: If they have changed. The message names changes, and says how to
+        approve them.
         """
         offer = self.offer
         if not offer.is_approved:

@@ -150,7 +150,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     OAuth tokens are added to the secrets that *inbox* hides. The settings are:
 
     - If the user logs in: the settings of FastMCP's `OAuth`, such as `client_metadata_url`,
-    `scopes`, or the `client_id` and `client_secret` of a registered client.
+      `scopes`, or the `client_id` and `client_secret` of a registered client.
     - If the client authorizes itself without a user: `client_id` and `issuer`, together with either
       `client_secret` and the `grant_type` `client_credentials`, or `private_key`, or
       `private_key_file`.
