@@ -16,9 +16,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Notifies subscribed clients (newer protocol) that the list of tools has changed.
+    """Notifies the clients that have subscribed, in the newer protocol, when the tools change.
 
-    A client that subscribes after a change may have missed it, so it is notified at once.
+    If the tools have changed before a client subscribes, the client is notified as soon as it
+    subscribes, because it may have read the list before the change.
     """
 
     def __init__(self) -> None:
@@ -58,9 +59,9 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Add the client that sent the request of *ctx*, until it disconnects.
+        """Notify the client that sent the request of *ctx* from now on, until it disconnects.
 
-        Only clients with the older protocol are added; those with the newer protocol subscribe.
+        Clients of the newer protocol are ignored, because they subscribe themselves.
         """
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return

@@ -118,7 +118,7 @@ class _OpenQuestion:
 
 
 class ServedCall:
-    """A call by an agent, from its arrival to its end. Any thread may use this object.
+    """A call of a served tool by an agent, with its state and result. Any thread may use it.
 
     Examples:
         >>> from toolbench import tool
@@ -150,16 +150,17 @@ class ServedCall:
         changed: Callable[["ServedCall"], object] = lambda call: None,
         execute: Callable[[Run], Observation] = execute,
     ) -> None:
-        """Prepare the run; `begin` starts it.
+        """Prepare the run of the tool for this call; `begin` starts the run.
 
         Args:
             tool: The tool that is called.
             arguments: The arguments, as the agent sent them.
             client: The name of the agent's program.
-            answer_within: The seconds that the user at the notebook has to answer a question.
-            loop: The event loop of the server, which waits for the events of the call.
-            asks_client: Tells whether the user of the agent can be asked a question.
-            changed: Called from any thread after a change that views should show.
+            answer_within: How many seconds the user of the notebook has to answer a question.
+            loop: The event loop of the server, to which the events of the call are passed.
+            asks_client: A function that tells whether the agent can put a question to its own user.
+            changed: A function that is called, from any thread, when views of the call must be
+                updated.
             execute: The function that executes the tool.
         """
         self.client = client
@@ -244,9 +245,10 @@ class ServedCall:
     # --- what the user decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
-        """Accept the oldest open question, with *content* as the answer.
+        """Answer the oldest open question of the call with *content*.
 
-        Without *content*, the answer is yes. If the call is waiting for consent, it then runs.
+        If *content* is None, the answer is yes. If the question is whether the call may run, the
+        call then runs.
 
         Raises:
             ToolbenchError: If there is no open question, for example because the call has ended.
@@ -258,13 +260,13 @@ class ServedCall:
             raise ToolbenchError(msg)
 
     def refuse(self, reason: str = "") -> None:
-        """Decline the oldest open question with *reason*; if there is none, stop the run.
+        """Decline the oldest open question of the call; if no question is open, stop the call.
 
-        If the question was whether the call may run, the call does not run, and *reason* is sent to
+        If the question is whether the call may run, the call does not run, and *reason* is sent to
         the agent.
 
         Raises:
-            ToolbenchError: If the call has ended, or was answered by hand.
+            ToolbenchError: If the call has ended, or the user has answered it by `answer`.
         """
         if not self._reply(Answer("decline", {"reason": reason})):
             if how := self._end_words:
@@ -283,8 +285,8 @@ class ServedCall:
         tool returns.
 
         Raises:
-            ToolbenchError: If *answer* does not fit the tool's output schema, unless it is a failed
-                observation. Also if the call has ended or was answered by hand already.
+            ToolbenchError: If *answer* does not fit the tool's output schema, and is not a failed
+                observation either. Also if the call has ended, or was answered in this way before.
         """
         if how := self._end_words:
             msg = f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
@@ -331,16 +333,18 @@ class ServedCall:
         """Start the run in a separate thread.
 
         Args:
-            confirm: Whether to ask the user first, if the policy requires it.
-            asks_because: A reason to ask the user even if the policy allows the call.
+            confirm: Whether the user is asked first if the policy requires consent.
+            asks_because: Why the user is asked even if the policy allows the call; if empty, the
+                policy decides.
         """
         self.run.asks_because = asks_because
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str, *, confirm: bool = True) -> None:
-        """Let the call run if it is waiting for consent only because of *asks_because*.
+        """Let the call run if the only reason for asking the user was *asks_because*.
 
-        *confirm* tells whether the policy may require consent anyway, as in `begin`.
+        If *confirm* is True, the policy is another possible reason: when it requires consent, the
+        call continues to wait.
         """
         if self.run.asks_because != asks_because:
             return

@@ -38,9 +38,9 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
 
 
 def _as_read(observation: Observation) -> dict[str, Any]:
-    """Return *observation* as it is sent to a model, cut to the length that the tool allows.
+    """Return *observation* as the result of a call, with its text cut as for a model.
 
-    Structured content is left out, because clients show it to models too, and it is not cut.
+    The structured content is left out: it would not be cut, and clients may pass it to the model.
     """
     header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
     blocks: list[dict[str, Any]] = []
@@ -61,12 +61,12 @@ def _add_promised(result: dict[str, Any], promised: ResultSchema, observation: O
 def _sent(
     tool: ToolDefinition[Any, Any], result: Mapping[str, Any], *, is_checked: bool
 ) -> dict[str, Any]:
-    """Return *result* as JSON, or a failure if it does not fit *tool*'s output schema.
+    """Convert *result* to JSON; return a failure instead if it does not fit the output schema.
 
     Args:
         tool: The tool.
         result: The result of the call.
-        is_checked: Whether the structured content was checked before. If so, it is checked again
+        is_checked: Whether the structured content was validated before. It is then validated again
             only if the conversion to JSON changes it.
     """
     sent: dict[str, Any] = sendable(result)
@@ -104,7 +104,7 @@ def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None
 def observation_by_hand(
     tool: ToolDefinition[Any, Any], answer: Observation | Mapping[str, Any] | str
 ) -> Observation:
-    """Return *answer*, which replaces the result of *tool*, as an observation of the tool.
+    """Convert *answer*, which the user gives in place of the result of *tool*, to an observation.
 
     Raises:
         ToolbenchError: If *answer* is not a failure and does not fit the tool's output schema.
@@ -133,9 +133,10 @@ def observation_by_hand(
 
 
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
-    """Return the user's answer in the form in which the function of *tool* returns results.
+    """Return *observation*, an answer of the user, without the wrapper `{"result": ...}`.
 
-    If the output schema wraps results, `{"result": value}` becomes `value`.
+    It has this wrapper if the output schema of *tool* has it. The function of the tool returns
+    results without it.
     """
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):

@@ -77,7 +77,9 @@ class Handlers:
             raise
 
     def _call_of(self, ctx: Context, params: types.CallToolRequestParams) -> ServedCall:
-        """Return the call for a request: a new call, or a waiting call whose question is answered.
+        """Return the call to which a request belongs.
+
+        It is a new call, unless the request answers the question of a waiting call.
 
         Raises:
             MCPError: If there is no such tool, or the waiting call has ended.
@@ -103,9 +105,9 @@ class Handlers:
     async def _follow(
         self, ctx: Context, call: ServedCall
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Send the events of the run to the agent, and return the result.
+        """Send the events of *call* to the agent until it ends, and return its result.
 
-        In the newer protocol, the result may also be a question of the run.
+        In the newer protocol, a question ends this too, and is returned instead of the result.
         """
         asking: set[asyncio.Task[None]] = set()
         try:
@@ -127,9 +129,9 @@ class Handlers:
                 task.cancel()
 
     def _keep_open(self, event: QuestionEvent) -> None:
-        """Keep the question *event* open; if too many questions are open, cancel the oldest.
+        """Add *event* to the open questions; if there are too many, cancel the oldest.
 
-        The number is limited because each open question keeps a thread waiting.
+        The number of open questions is limited because a thread waits for each of them.
         """
         still_open = (one for one in self._open_questions if not one.reply.done())
         self._open_questions = deque(still_open)
@@ -139,9 +141,10 @@ class Handlers:
             settle(oldest.reply, Answer("cancel", by_somebody=False))
 
     def _wait_for_return(self, call: ServedCall, event: QuestionEvent) -> types.InputRequiredResult:
-        """Return the question of *event* as the result of the agent's request.
+        """Return the question of *event* as the result of the agent's request, and let *call* wait.
 
-        In the newer protocol, the agent then calls again with the answer, and the run continues.
+        In the newer protocol, the agent sends the request again with the answer, and *call* then
+        continues.
         """
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))

@@ -38,7 +38,7 @@ class Server:
             token: The token that clients must send.
             port: The port on 127.0.0.1; 0 uses a free port.
             allowed_hosts: Additional host names that clients may use.
-            begin: A function that creates and starts a call.
+            begin: A function that creates the object for a call by a client, and starts the call.
 
         Raises:
             ServerError: If the port cannot be used, or the server does not start.
@@ -91,14 +91,14 @@ def fastmcp_server(
     news: Announcements | None = None,
     auth: OneToken | None = None,
 ) -> FastMCP[Any]:
-    """Return a FastMCP server that uses our handlers.
+    """Return a FastMCP server whose requests are answered from *offer*.
 
     Args:
         offer: The tools to serve.
-        begin: A function that creates and starts a call.
+        begin: A function that creates the object for a call by a client, and starts the call.
         name: The name of the server for clients.
-        news: The clients to notify when the tools change.
-        auth: The token check; if None, clients need no token.
+        news: Collects the clients, in order to notify them when the tools change.
+        auth: Checks the token of each request. If None, clients need no token.
     """
     if news is None:
         news = Announcements()

@@ -27,11 +27,12 @@ class Offer:
     """The served tools by name, which are looked up again after any tool was defined."""
 
     def __init__(self, specs: Any) -> None:
-        """Look up the tools of *specs*; tools that are not meant for models are left out.
+        """Find the tools that *specs* describes, except those that are not meant for models.
 
         Args:
             specs: A tool, a class of tools, a `Tool` spec, the name of a tool, or a list of these.
-                Or a function that returns tools, which is called at each look-up.
+                It may also be a function that returns tools, which is called each time the tools
+                are looked up.
 
         Raises:
             RegistrationError: If an item of *specs* is not a tool, or two tools have the same name.
@@ -180,10 +181,10 @@ def _constant(tools: list[AnyTool]) -> Source:
 
 
 def _followed(tool: AnyTool) -> Source:
-    """Return a source for the latest definition of *tool*.
+    """Return a function that returns the latest definition of *tool*.
 
-    If the notebook or the registry has *tool* under its name, the source looks up this name each
-    time.
+    If *tool* is the tool that its name refers to in the notebook or the registry, the function
+    looks up this name at each call.
     """
     if _named_as(tool.name) is not tool.latest():
         return lambda: [tool.latest()]

@@ -25,14 +25,14 @@ from toolbench.threads import daemon_thread
 def stdio_server(tools: Any, *, name: str) -> Any:
     """Return a FastMCP server of *tools*; its `run()` serves over stdio until the client ends it.
 
-    This is the server of an exported package. Like `serve`, it sends progress, log lines, output
-    schemas and questions to the agent; nobody at this machine is asked. One thread creates the
-    tools and runs all tools that are not `async`, one call after another. Objects such as SQLite
-    connections, which work only in the thread that created them, can therefore be used.
+    An exported package uses this server. Like `serve`, it sends output schemas, progress, log lines
+    and questions to the client. The user of this machine is never asked. One thread creates the
+    tools and runs all tools that are not `async`, one call after another. Tools can therefore use
+    objects that work only in the thread that created them, such as SQLite connections.
 
     Args:
         tools: A function that returns the tools, or anything else that `serve` accepts.
-        name: The name of the server for clients.
+        name: The name that clients use for the server.
 
     Raises:
         MissingExtraError: If the extra `serve` is not installed.

@@ -56,9 +56,10 @@ def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
-    """Return the output schema for the function of *tool*, or for its executor's `__call__`.
+    """Return the output schema of *tool*, made from the return annotation of its function.
 
-    Return None if the return annotation is an observation, or no schema can be made from it.
+    If the tool has no function, the `__call__` of its executor is used. Return None if the
+    annotation is an observation, or if it cannot be converted to a schema.
     """
     if tool.observation_type is not None or tool.executor is None:
         return None

@@ -35,7 +35,8 @@ _EACH = "each call of this server is asked about"
 class Served:
     """A server of tools, which runs until `close`.
 
-    As the last value of a cell it is a panel with every call; a saved notebook keeps the last 50.
+    If it is the last value of a cell, a panel with all calls is displayed. A saved notebook shows
+    the last 50 calls.
 
     Examples:
         >>> from toolbench import tool
@@ -151,7 +152,7 @@ class Served:
         return self._is_closed
 
     def client_config(self, client: Client = "mcp") -> ClientConfig:
-        """Return the configuration for *client*, to print and paste into the client's file.
+        """Return the configuration that connects *client*, to be pasted into the client's file.
 
         Args:
             client: "claude" (Desktop and Code), "cursor", "vscode", "codex", or "mcp" for any
@@ -187,9 +188,10 @@ class Served:
         self._tell()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with each call that changes, and with None if the server changes.
+        """Register *listener*, which is called after each change of a call or of the server.
 
-        The listener is called from any thread, and must return quickly.
+        Its argument is the call that has changed, or None for a change of the server. It is called
+        from any thread, and must return quickly.
 
         Returns:
             A function that removes the listener.
@@ -312,30 +314,31 @@ def serve(
 ) -> Served:
     """Serve *tools* over MCP to agents on this machine, and return the server.
 
-    Each call is a run in `history()` with the source "agent". If a tool is defined again, its
-    new definition is served, and clients are notified. This requires the extra `serve`.
+    Each call is recorded in `history()` as a run with the source "agent". If you define a tool
+    again, the new definition is served, and clients are notified. This requires the extra `serve`.
 
-    The return annotation of a function becomes the output schema of its tool, unless it is `str`
-    or an image. A result that does not fit the schema is sent as a failure that names the problem.
-    NaN, which JSON does not have, is sent as a string. A tool's secrets are looked up in this
-    process; the agent is never asked for them.
+    The output schema of a tool is made from the return annotation of its function, unless the
+    annotation is `str` or an image. If a result does not fit the schema, the client receives a
+    failure that names the problem. NaN is sent as a string, because JSON does not have it. The
+    secrets of a tool are looked up in this process; the agent is never asked for them.
 
-    The server listens only on 127.0.0.1. A request without the right token gets status 401, a
-    request to another host name 421, and a request from a web page of another machine 403. A
-    connection must send the token within ten seconds. If more than 128 connections are open, the
-    oldest connections without the token are closed.
+    The server listens only on 127.0.0.1. It answers a request without the right token with status
+    401, a request to another host name with 421, and a request from a web page of another machine
+    with 403. A client must send the token within ten seconds after connecting. If more than 128
+    connections are open, the oldest connections that have not sent the token are closed.
 
     Args:
-        tools: A tool, a class of tools, a `Tool` spec, the name of a tool, or a list of these. Or a
-            function that returns tools; it is called again whenever a tool has been defined.
-        name: The name of the server for clients and for `toolbench connect`. If several servers
-            have this name, `toolbench connect` uses the newest server that is not closed.
-        port: The port on 127.0.0.1; 0 uses a free port.
-        require: When to ask the user before a call: as the "policy" says, "always", or "never". A
-            call that the policy denies never runs. Answers given in advance with `answering` are
-            not used for this question.
-        answer_within: The seconds that the user has to answer; then the call is refused.
-        allowed_hosts: Additional host names that clients may use for this machine, for example
+        tools: A tool, a class of tools, a `Tool` spec, the name of a tool, or a list of these. It
+            may also be a function that returns tools, which is called again after each definition
+            of a tool.
+        name: The name that clients and `toolbench connect` use for the server. If several servers
+            have this name, `toolbench connect` uses the newest one that is not closed.
+        port: The port on 127.0.0.1; 0 selects a free port.
+        require: When the user must allow a call before it runs: when the policy says so ("policy"),
+            "always" or "never". A call that the policy denies never runs. Answers that you have
+            prepared by `answering` do not allow a call.
+        answer_within: How many seconds the user has to answer before the call is refused.
+        allowed_hosts: Additional host names by which clients may address this machine, for example
             through a proxy. Each must be a full name, such as "hub.example.org".
 
     Raises:

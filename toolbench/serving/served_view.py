@@ -198,11 +198,12 @@ def call_row(call: ServedCall) -> Html:
 
 
 def call_whole(call: ServedCall, *, limit: int) -> Html:
-    """Return all parts of *call*: tool, arguments, result, and printed output.
+    """Return HTML with all parts of *call*: tool, arguments, result and printed output.
 
     Args:
         call: The call.
-        limit: The maximum number of characters of the result in each view, and of the output.
+        limit: The maximum number of characters to show of the printed output, and of each view of
+            the result.
     """
     facts = [
         words(call),
@@ -224,7 +225,7 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
 
 
 def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
-    """Return the output that *call* has printed so far; empty if there is none.
+    """Return HTML with the output that *call* has printed until now; empty if there is none.
 
     Args:
         call: The call.

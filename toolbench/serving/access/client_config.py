@@ -24,11 +24,11 @@ _PASSED_ON = ("XDG_STATE_HOME",)
 
 
 class ClientConfig(dict[str, Any]):
-    """The configuration of one client, as a dict; `str()` returns the text to paste.
+    """The configuration with which a client connects; `str()` returns it as text to paste.
 
-    With this configuration, a client starts `toolbench connect NAME`. That program reads the URL
-    and the token from a file that only its owner can read. The configuration therefore contains
-    no secrets, and remains valid when the kernel is restarted.
+    With this configuration, the client starts `toolbench connect NAME`. This program reads the URL
+    and the token of the server from a file that only you can read. The configuration therefore
+    contains no secrets, and remains valid when the kernel is restarted.
 
     Examples:
         >>> from toolbench.serving import ClientConfig

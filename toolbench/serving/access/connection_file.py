@@ -25,9 +25,9 @@ _DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, Recursio
 
 @dataclass(frozen=True)
 class ConnectionFile:
-    """The file from which `toolbench connect` reads a server's URL, token, process and machine.
+    """The file from which `toolbench connect` reads how to connect to a server of this user.
 
-    Each server writes a separate file, so several servers may have the same name.
+    Each server writes a separate file, so that several servers may have the same name.
     """
 
     name: str
@@ -109,7 +109,8 @@ def is_running(process: int) -> bool:
 def _is_open(url: str) -> bool:
     """Tell whether a server listens at *url*; True if this is uncertain.
 
-    The process id is not enough to tell, because another process may have the same id later.
+    It is not enough that the server's process id is in use, because another process may have got
+    the same id since.
     """
     try:
         parts = urlsplit(url)
@@ -143,12 +144,12 @@ def check_name(name: Any) -> None:
 
 
 def connections(name: str) -> list[ConnectionFile]:
-    """Return the files of the servers called *name* that are running on this machine.
+    """Return the files of the running servers called *name* on this machine, newest first.
 
-    The newest comes first; the list is never empty.
+    The list is never empty.
 
     Raises:
-        ServerError: If there is no such server; the message names the servers that exist.
+        ServerError: If there is no such server. The message names the servers that are running.
     """
     check_name(name)
     known = list(_files(name))
@@ -181,7 +182,7 @@ def gone(name: str) -> str:
 def _files(name: str) -> Iterator[ConnectionFile]:
     """Yield the files of all servers called *name*, or of all servers if *name* is "*".
 
-    Some of these servers may have ended. Damaged files are left out.
+    The files of servers that have ended are included; damaged files are not.
     """
     for path in folder().glob(f"{name}~*.json"):
         own_name, _, id_ = path.stem.partition("~")

@@ -14,7 +14,9 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Return a hint on how a client on another machine reaches *url*; "" if there is no hub.
+    """Return a hint on how clients on other machines reach *url* through the JupyterHub.
+
+    Return "" if this kernel does not run on a hub.
 
     Args:
         url: The URL of the server on this machine.
