@@ -115,7 +115,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
 
     @property
     def servers(self) -> Mapping[str, MCPServerSession]:
-        """The current sessions by name, including failed ones; later changes do not show in it."""
+        """The current sessions by name, with failed ones; later changes create a new mapping."""
         return self._servers.present
 
     @property
@@ -427,7 +427,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             _log.exception("on_tools_changed failed for %d new tools", len(added))
 
     def _end_recordings(self, names: Iterable[str], record: str | Path | None) -> None:
-        """End the recordings of *names* in the file *record*, so a rerun cell starts a new one."""
+        """End the recordings of the sessions *names* in the file *record*, before a new one."""
         if record is not None:
             path = Path(record).expanduser().absolute()
             servers = self.servers
@@ -446,7 +446,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         return failed
 
     def _name_together(self, names: Collection[str]) -> None:
-        """Name the tools of the servers *names*, connected by one `connect` or `add`."""
+        """Give names to the tools of the servers *names*, which were connected by one call."""
         with self._naming:
             new: list[MCPToolDefinition] = []
             with_tools = set()

@@ -120,7 +120,7 @@ class Development:
     # --- notes about a restart --------------------------------------------------------
 
     def note_cause(self, changed: Sequence[Path]) -> None:
-        """Note that the server is restarted because of the files *changed*, if there are any."""
+        """Remember the files *changed*, if there are any, as the cause of the next restart."""
         if changed:
             newest = max(changed, key=_time_of)
             words = on_one_line(newest.name)
@@ -137,7 +137,7 @@ class Development:
         return f"{words} changed {duration(max(0.0, time.time() - changed_at))} ago"
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Note *offer*, the server's current description, instructions and tools."""
+        """Remember *offer*, which has the server's current description, instructions and tools."""
         self._offer = offer
         if self._told is None:
             self._told = offer
@@ -155,7 +155,7 @@ class Development:
         return ["\n".join([f"{cause}: {server} was started again.", *self.changes()])]
 
     def changes(self) -> list[str]:
-        """Return the changes in the offer since the last note, with a line for each."""
+        """Return the changes in the tools and instructions since the last note, one per line."""
         before, self._told, self._cause = self._told, self._offer, None
         if before is None or before == self._told:
             return []

@@ -109,7 +109,7 @@ def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
 
 
 class _Diagnosis:
-    """One diagnosis; each public method yields the results for a part of the steps."""
+    """One diagnosis of a connection; each public method checks some of the steps."""
 
     def __init__(self, name: str, entry: ServerEntry, seconds: float) -> None:
         self._entry = self._expanded = entry
@@ -168,7 +168,7 @@ class _Diagnosis:
             self._entry = replace(self._entry, auth=auth)
 
     def way(self) -> Iterator[Step]:
-        """Check the way to the server: its program or the network."""
+        """Check that the program of the server exists, or that its host can be reached."""
         if self._entry.transport == "stdio":
             yield self._command()
         elif self._expanded.url:
@@ -278,7 +278,7 @@ class _Diagnosis:
         self._seen.append(self._failed(step, text))
 
     def _note_good(self, failed: str) -> None:
-        """Note the successful steps of the connection, which come before *failed*."""
+        """Note that all steps of connecting before the step *failed* succeeded."""
         for message in self._inbox.traffic:
             if message.direction == "sent":
                 self._times.setdefault("process", message.time)

@@ -51,7 +51,7 @@ _NEEDS_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question that `server` asks, and for whose answer it waits."""
+    """A question that a server asks; the server waits for the answer."""
 
     server: str
     message: str
@@ -60,7 +60,7 @@ class Question:
     round: int = 1
     """The number of the question within its call, from 1."""
     is_for_person: bool = False
-    """Whether preset answers are not used, because several calls may have caused the question."""
+    """Whether the user is asked even if there is a preset answer, as several calls may be the cause."""
 
     @property
     def whole(self) -> str:
@@ -78,7 +78,9 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A request to visit a web page, and then accept. Never open the page without asking the user.
+    """A request that the user visit a web page; accept when the user has agreed to visit the page.
+
+    Never open the page without asking the user.
 
     Source: MCP, elicitation in URL mode.
     """
@@ -154,7 +156,7 @@ def _warning(host: str) -> str:
 
 
 def _nearness(host: str) -> str:
-    """Return in words where *host* is, if it is not on the internet; "" for most hosts."""
+    """Describe where *host* is if it is in a local network or on this machine; else return ""."""
     if host == "localhost" or host.endswith(".localhost"):
         return "this machine"
     try:
@@ -228,7 +230,7 @@ def for_person(question: Question) -> Asked:
 
 
 def ask_here(question: Question) -> Answer:
-    """Ask the user through the current run; without a run, use a preset answer or `input()`."""
+    """Ask the user in the panel of the run; without a run, use a preset answer or `input()`."""
     person_question, run = for_person(question), active_run()
     if isinstance(run, Run):
         return run.dialogue.put(person_question)

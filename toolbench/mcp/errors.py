@@ -166,7 +166,7 @@ def _last_words(inbox: "Inbox", since: int) -> tuple[list[str], str]:
 
 
 def root_of(error: BaseException) -> BaseException:
-    """Return the error behind *error*: the first error of a group, or the cause of a wrapper."""
+    """Return the original error in *error*, which may be a group or wrap another error."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -198,13 +198,13 @@ def forgot_session(error: Exception, call: Call) -> bool:
 
 
 def lost_connection(error: BaseException) -> bool:
-    """Tell whether *error* says that the connection ended before the answer came."""
+    """Tell whether *error* means that the connection ended before the answer arrived."""
     root = root_of(error)
     return code_of(root) == CONNECTION_CLOSED and str(root) == "Connection closed"
 
 
 def sentence(error: BaseException, *, call: Call | None = None) -> str:
-    """Return a sentence about *error*, without a full stop; *call* may have the HTTP answer."""
+    """Explain *error* in a sentence without a full stop; *call* may have the HTTP answer."""
     root = root_of(error)
     if refused := _refusal(root, call):
         return refused
@@ -399,7 +399,7 @@ def broken(
 
 
 def ending(code: int) -> str:
-    """Return in words how a process with the exit code *code* ended; below 0, it is a signal."""
+    """Describe how a process with the exit code *code* ended; a negative code is a signal."""
     if code < 0:
         return f"signal {-code}"
     return f"exit code {code}"

@@ -105,7 +105,7 @@ def compare(session: "MCPServerSession", other: str) -> Comparison:
 
 
 def _older_side(session: "MCPServerSession", other: str) -> tuple[Snapshot, list[Any]]:
-    """Return what *other* offers, and the calls of both servers to check."""
+    """Return the snapshot of *other*, and the earlier calls of both servers to check."""
     path = Path(other).expanduser()
     file: Path | None = None
     if path.is_file():
@@ -141,7 +141,7 @@ def record(session: "MCPServerSession", file: str) -> str:
 
 
 def record_so_far(session: "MCPServerSession", file: str) -> str:
-    """Write the messages of *session* so far, as far as they were kept, to *file*.
+    """Write the messages of *session* that have been kept until now to *file*.
 
     Raises:
         ServerError: For the same reasons as in `MCPServerSession.record_so_far`.
@@ -188,7 +188,7 @@ def stop_recording(session: "MCPServerSession") -> str:
 
 
 def trust_of(session: "MCPServerSession") -> Trust:
-    """Return the trust in *session*, which compares its offer with what was approved.
+    """Return the `Trust` of *session*, which compares its tools with the approved ones.
 
     Raises:
         ServerError: If the server needs no approval.

@@ -60,7 +60,7 @@ class MCPObservation(Observation):
     """What a server answered to a call or another request, with its blocks unchanged."""
 
     blocks: list[dict[str, Any]] = Field(default_factory=list)
-    """Every block as the server sent it: text, images, audio, links, resources, unknown."""
+    """Every block as the server sent it: text, images, audio, links, resources or others."""
     structured: Any = None
     """The structured content, as JSON."""
     warnings: list[str] = Field(default_factory=list)

@@ -60,7 +60,7 @@ class TokenBill:
 
 
 def _cost(tool: MCPToolDefinition) -> TokenCount:
-    """Return the tokens of *tool*, counted once and kept: counting 1,000 tools takes 0.1 s."""
+    """Return the tokens of *tool*, counted only once, as this takes 0.1 s for 1,000 tools."""
     if (cost := _costs.get(tool)) is None:
         cost = _costs[tool] = tool_tokens(tool)
     return cost
@@ -81,7 +81,7 @@ _EXPENSIVE = 5_000
 
 
 class Verdict(NamedTuple):
-    """The answer to whether a server should be used: a sentence and its colour."""
+    """A sentence on whether to use a server, and the colour in which it is shown."""
 
     tone: Tone
     sentence: str
@@ -127,7 +127,7 @@ class ServerReview:
 
     @property
     def verdict(self) -> Verdict:
-        """A plain answer, based on what the tools declare; no tool is called."""
+        """Whether to use the server, judged by what its tools declare; no tool is called."""
         risky = len(self.destructive) + len(self.undeclared)
         if self.changes:
             return Verdict(
@@ -265,7 +265,7 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _finding_html(finding: Finding) -> str:
-    """Return a line with the tool, the argument unless the message names it, and the rule."""
+    """Return a finding as a line with tool and rule, and the argument if the message lacks it."""
     part = ""
     if finding.place and finding.where not in _PARTS:
         part = f", {escape(finding.place)}"

@@ -1,4 +1,4 @@
-"""Sampling: show a server's request for a message from a model, and create the answer.
+"""Sampling: show a request in which a server asks for a message from a model, and answer it.
 
 Source: MCP specification, sampling (with tools since 2025-11-25).
 """

@@ -270,7 +270,7 @@ class MCPServerSession:
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
-        """Close an open connection, and connect again. If *mode* is None, it stays the same.
+        """Close the connection if it is open, and connect again. If *mode* is None, it is kept.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -300,7 +300,7 @@ class MCPServerSession:
 
     @property
     def development(self) -> Development | None:
-        """The source of a server that was connected with `connect(..., dev=True)`; else None."""
+        """The watched source files of a server under development; None without `dev=True`."""
         return self.connection.development
 
     def catch_up(self) -> list[str]:
@@ -525,14 +525,14 @@ class MCPServerSession:
             self.development.look(self._inbox.entry_redactor.value(offer))
 
     def _require_approval(self) -> None:
-        """If the server needs approval, start comparing what it offers with what was approved."""
+        """If the server needs approval, begin to compare its tools with the approved ones."""
         if self.trust is not None or self.development is not None or self._approvals is None:
             return
         if key := server_key(self.entry):
             self.trust = Trust(self.name, key, self._approvals, self._when_approved)
 
     def _when_approved(self) -> None:
-        """Keep the user's consent to the tools valid, and use the new definitions."""
+        """After an approval, keep the user's consent to calls valid, and use the new tools."""
         policy.renew(*self.tools)
         hooks.listings.changed()
         self._inbox.changes.note("status")

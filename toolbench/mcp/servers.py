@@ -38,7 +38,7 @@ class _State(NamedTuple):
     """Sessions that were connected again after another session had replaced them."""
 
     def with_present(self, session: "MCPServerSession") -> "_State":
-        """Return a state in which *session* is the present session of its name."""
+        """Return a state in which *session* is the client's current session of its name."""
         return _State(
             MappingProxyType({**self.present, session.name: session}),
             _without(self.former, session.name),
@@ -98,7 +98,7 @@ class Servers:
         return [*state.present.values(), *state.former.values(), *state.waiting, *state.others]
 
     def session(self, name: str) -> "MCPServerSession":
-        """Return the present session called *name*.
+        """Return the client's current session called *name*.
 
         Raises:
             ToolNotFoundError: If there is no such session; the message names the sessions that
@@ -110,7 +110,7 @@ class Servers:
         return state.present[name]
 
     def take_out(self, name: str) -> "MCPServerSession":
-        """Move the session called *name* to the former ones, and return it to be closed.
+        """Make the session called *name* a former one, and return it; the caller closes it.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -121,7 +121,7 @@ class Servers:
         return session
 
     def put_back(self, name: str) -> "MCPServerSession":
-        """Return the session called *name*; if it was a former session, it becomes present again.
+        """Return the session called *name*; if it is a former session, make it current again.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -132,7 +132,7 @@ class Servers:
         return session
 
     def forget(self, name: str) -> "MCPServerSession":
-        """Remove the present or former session called *name*, and return it to be closed.
+        """Remove the current or former session called *name*, and return it; the caller closes it.
 
         Raises:
             ToolNotFoundError: If there is no such session.
@@ -286,7 +286,7 @@ async def all_closed(sessions: Iterable["MCPServerSession"]) -> None:
 
 
 def kept(name: str, present: Sessions) -> str:
-    """Return the sentence that the earlier server *name* remains after a new session failed."""
+    """Return a sentence that the earlier session *name* remains, because the new one failed."""
     if name in present:
         return f"The server {name!r} from before is still connected."
     return f"The server {name!r} from before is still known. {way_back(name)}"
@@ -365,7 +365,7 @@ class ConnectedServers:
 
     @property
     def developed(self) -> list["MCPServerSession"]:
-        """The sessions with servers under development, newest first, even if not connected."""
+        """The sessions with servers under development, connected or not, newest first."""
         return [session for session in self._known if session.development is not None]
 
     @property
@@ -394,7 +394,7 @@ class ConnectedServers:
         raise ToolNotFoundError(msg)
 
     def tool_again(self, address: ToolAddress, tool: Any) -> Any:
-        """Return *tool* as listed now, from the current session if its own session has ended."""
+        """Return *tool* as its server lists it now, from a new session if its own has ended."""
         if tool is not None:
             session = getattr(tool.executor, "client", None)
             if session in self.sessions or self.session(address.server) is None:

@@ -267,7 +267,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
     @property
     def blocked(self) -> str:  # type: ignore[override]  # each tool has its own
-        """Why calls are refused (tool not approved, or no longer listed); else empty."""
+        """Why calls are refused: the tool is not approved, or no longer listed. Else empty."""
         # A copy with its own executor calls no server
         if self._listing is None or not isinstance(self.executor, MCPToolExecutor):
             return ""
@@ -353,7 +353,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return []
 
     def _with_misspelt(self, problem: Problem, names: Sequence[str]) -> Problem:
-        """Return *problem*; if it is a missing argument, mention a similar name in *names*."""
+        """Return *problem*; if an argument is missing, mention a similar name among those given."""
         if problem.message != REQUIRED or len(problem.path) != 1:
             return problem
         others = [name for name in names if name not in self.input_node.properties]
@@ -609,7 +609,7 @@ class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
         return partial(self._call, arguments, on_progress=on_progress, answerer=answerer, run=run)
 
     def _share_secrets(self, run: Run) -> None:
-        """Make the session hide the secrets of *run*, and *run* hide those of the session."""
+        """Make the session hide the secrets of *run*, and make *run* hide those of the session."""
         known = self.client.keep_secret(run.secrets.own.secrets)
         # Short secrets of other calls are hidden only in the traffic, log and stderr
         run.secrets.include(Redactor(s for s in known.secrets if len(s) >= WORD))

@@ -57,7 +57,7 @@ class ToolGroup(Sequence[MCPToolDefinition]):
 
     @property
     def effects(self) -> dict[Effect, int]:
-        """The number of tools with each effect, without effects that no tool has."""
+        """The number of tools for each effect that at least one tool has."""
         counts = Counter(tool.hints.effect for tool in self.tools)
         return {effect: counts[effect] for effect in get_args(Effect) if counts[effect]}
 

@@ -25,7 +25,7 @@ IDLE = 10.0
 
 @dataclass(frozen=True)
 class WorkerTool:
-    """Data that is sent to a worker, to recreate a server's tool from it."""
+    """A picklable description of a server's tool, from which a worker can recreate the tool."""
 
     server: str
     remote_name: str
@@ -70,7 +70,7 @@ class WorkerTool:
 
 
 class _Server:
-    """A server of this worker, connected when first used."""
+    """The session of this worker with one server, which is connected when it is first used."""
 
     def __init__(self, tool: WorkerTool) -> None:
         self._name, self._entry = tool.server, tool.entry
@@ -98,7 +98,7 @@ class _Server:
 
 
 class WorkerSessions:
-    """The sessions of this worker, all closed when none was used for some seconds."""
+    """The sessions of this worker; all are closed when none has been used for some seconds."""
 
     def __init__(self, idle: float = IDLE) -> None:
         """Create a collection whose sessions are closed after *idle* seconds without use."""

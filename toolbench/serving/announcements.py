@@ -27,12 +27,12 @@ class _Bus(InMemorySubscriptionBus):
         self._has_news = False
 
     async def publish(self, event: ServerEvent) -> None:
-        """Notify all current listeners, and from now on each new listener when it subscribes."""
+        """Notify all listeners; from now on, also notify each new listener when it subscribes."""
         self._has_news = True
         await super().publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Register *listener*, and notify it at once if the list has changed before.
+        """Register *listener*, and notify it immediately if the list has changed before.
 
         Returns:
             A function that removes the listener.
@@ -72,7 +72,7 @@ class Announcements:
             connection.exit_stack.callback(self._sessions.pop, key, None)
 
     def tell(self) -> None:
-        """Notify all clients; several calls during a notification cause only one more."""
+        """Notify all clients; if called again in the meantime, notify them once more."""
         self._is_due = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._tell())

@@ -228,7 +228,7 @@ class ServedCall:
 
     @property
     def by_hand(self) -> bool:
-        """Whether the user answered the agent instead of the tool."""
+        """Whether the user has answered the call by `answer`, in place of the tool."""
         return self._by_hand is not None
 
     @property
@@ -320,7 +320,7 @@ class ServedCall:
 
     @property
     def _is_undecided(self) -> bool:
-        """Whether it is still open if the call may run, so that a question is not from the tool."""
+        """Whether the oldest open question is whether the call may run, not one of the tool."""
         return not self.run.decision
 
     def _reply(self, answer: Answer) -> bool:

@@ -144,7 +144,7 @@ class HttpThread:
             self.loop.call_soon_threadsafe(function, *args)
 
     def leave_behind(self) -> None:
-        """After a fork, close the copies of the sockets, for which clients would otherwise wait."""
+        """After a fork, close the copies of the sockets, because clients would wait for them."""
         connections = () if self._server is None else self._server.server_state.connections
         for connection in list(connections):
             transport: Any = connection.transport

@@ -1,4 +1,4 @@
-"""The MCP server: FastMCP's web application with our token check and our handlers."""
+"""The MCP server of a notebook: FastMCP's web application with our token check and handlers."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Sequence

@@ -123,10 +123,7 @@ class Offer:
 
 
 class _Name:
-    """A `Source` that looks up one tool by its name, in the notebook as `%tool` does.
-
-    Without a notebook, it looks in the registry.
-    """
+    """A `Source` that looks up a tool by its name in the notebook, or else in the registry."""
 
     def __init__(self, name: str, keep: Callable[[Iterable[AnyTool]], list[AnyTool]]) -> None:
         self._name, self._keep = name, keep

@@ -86,7 +86,7 @@ def stdio_server(tools: Any, *, name: str) -> Any:
 
 
 class _Worker:
-    """A thread that makes one call after another; it does not keep the process from exiting."""
+    """A daemon thread that makes the calls given to it, one after another."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()

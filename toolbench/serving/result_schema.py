@@ -48,7 +48,7 @@ class ResultSchema:
 
 
 def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
-    """Return *value*, which fits the output schema *schema*, as the function returns it."""
+    """Return *value*, which fits *schema*, without the wrapper object, if it has one."""
     is_wrapped = _WRAPS in schema and isinstance(value, Mapping)
     if is_wrapped and value.keys() == {WRAPPED}:
         return value[WRAPPED]
@@ -106,7 +106,7 @@ _promise = lru_cache(maxsize=256)(_of)
 
 
 def _holds_no_data(hint: Any) -> bool:
-    """Tell whether values of the type *hint* may be content, such as an image, instead of data."""
+    """Tell whether values of the type *hint* may be content, such as images, and not data."""
     args = get_args(hint)
     kind = get_origin(hint) or hint
     if isclass(kind) and issubclass(kind, _NO_DATA):

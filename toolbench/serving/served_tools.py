@@ -63,7 +63,7 @@ class Served:
         answer_within: float,
         allowed_hosts: Sequence[str],
     ) -> None:
-        """Start the server; for the arguments, see `serve`."""
+        """Start the server; the arguments are those of `serve`."""
         allowed_hosts = check_settings(
             name=name,
             port=port,
@@ -143,7 +143,7 @@ class Served:
 
     @property
     def is_paused(self) -> bool:
-        """Whether calls wait for the user before they run."""
+        """Whether each new call waits until the user accepts it; see `pause`."""
         return self._is_paused
 
     @property

@@ -175,7 +175,7 @@ def written_once(
     call: ServedCall,
     write: Callable[[ServedCall], T],
 ) -> T:
-    """Return `write(call)`; if the call has ended, keep the result in *written* for reuse."""
+    """Return `write(call)`; if *call* has ended, store the result in *written* for reuse."""
     row = written.get(call)
     if row is None:
         row = write(call)

@@ -74,7 +74,7 @@ class AppBridge:
 
     @property
     def messages(self) -> list[str]:
-        """The last messages that the app tried to send to a model; no model gets them."""
+        """The last messages that the app tried to send to a model; they are never sent to one."""
         return list(self._messages)
 
     def close(self) -> None:

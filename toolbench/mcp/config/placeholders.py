@@ -75,7 +75,7 @@ def expand(value: Any, variables: Mapping[str, str]) -> Any:
 
 
 def with_known(value: Any, variables: Mapping[str, str]) -> Any:
-    """Return *value*, a part of a configuration, with only references to *variables* replaced.
+    """Replace the references to *variables* in *value*, a part of a configuration.
 
     All other references are unchanged.
     """
@@ -115,7 +115,7 @@ def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Return JSON-like *value* with *change* applied to its strings, except keys."""
+    """Return a copy of the JSON-like *value* with *change* applied to all strings except keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

@@ -134,7 +134,7 @@ def _advice(command: str) -> str:
 
 
 def starts_what_is_in(place: Path, command: str, arguments: Sequence[str]) -> bool:
-    """Tell whether a command starts a file, a module or a project in the directory *place*."""
+    """Tell whether *command* starts a file, a module or a project in the directory *place*."""
     for before, word in pairwise(("", command, *arguments)):
         module = ""
         if before == "-m":

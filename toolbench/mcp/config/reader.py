@@ -196,7 +196,7 @@ def _stdio(entry: Mapping[str, Any], shared: dict[str, Any]) -> ServerEntry:
 
 
 def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Return the settings of an HTTP service with an OpenAPI document, read now if it is a file."""
+    """Return the settings of a service with an OpenAPI document; if this is a file, read it now."""
     document: Any = entry["openapi"]
     url: Any = entry.get("base_url")
     if isinstance(document, str) and not _is_url(document):

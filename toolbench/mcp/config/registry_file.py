@@ -56,7 +56,7 @@ _FIRST_FORM = {"registry_name", "registry_type", "transport_type"}
 
 
 class Setting(NamedTuple):
-    """A variable, a header or an argument that has a value."""
+    """An environment variable, an HTTP header or an argument of the command, with its value."""
 
     name: str
     value: str
@@ -241,7 +241,7 @@ def _remote(remote: Mapping[str, Any], base: Path) -> ServerEntry:
 
 
 def _own(text: str) -> str:
-    """Return *text* with the prefix `_OWN` added to the name of each variable in it."""
+    """Add the prefix `_OWN` to the name of each variable in *text*."""
     return _REFERENCE.sub("${" + _OWN, text)
 
 
@@ -322,7 +322,7 @@ def _identifier(package: Mapping[str, Any], mark: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """Return *value*; raise if it is not one word, or could be taken for an option."""
+    """Return *value* unchanged; raise if it is not one word, or could be read as an option."""
     if isinstance(value, str) and _NAME.fullmatch(value) and not value.startswith("-"):
         return value
     _refuse(f"server.json names a package {clip(value)}, which cannot be the name of a package.")
@@ -385,7 +385,7 @@ class _Place(NamedTuple):
 
 
 def _places(document: Mapping[str, Any]) -> dict[str, _Place]:
-    """Return the items without a value in *document*, a `server.json` with one way, by name."""
+    """Return the items of *document* that need a value, by name; it has one remote or package."""
     places: dict[str, _Place] = {}
 
     def note(name: object, place: _Place) -> None:
@@ -414,7 +414,7 @@ def _places(document: Mapping[str, Any]) -> dict[str, _Place]:
 
 
 def _field(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of the value of *item*, which is called *name*: a string."""
+    """Return the JSON Schema, of type string, for the value of the item *item* called *name*."""
     about = str(item.get("description") or "")
     if item.get("placeholder"):
         about = f"{about} Example: {item['placeholder']}".strip()
@@ -533,7 +533,7 @@ def _variables_in(item: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, A
 
 
 def _required(items: list[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the variables that must be set in the environment, each with its description."""
+    """Return the environment variables that must be set, each with its description."""
     needs = {}
     for item in items:
         if _has_to_be_set(item):

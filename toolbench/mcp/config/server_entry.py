@@ -84,7 +84,7 @@ _MOST_BYTES = 100_000
 
 @dataclass(frozen=True)
 class EnvFile:
-    """The content of a file of environment variables when the configuration was read."""
+    """A file of environment variables, with its content when the configuration was read."""
 
     path: str
     """The absolute path; references to environment variables in it are not replaced."""
@@ -179,7 +179,7 @@ class ServerEntry:
     secret_texts: tuple[str, ...] = ()
     """Other strings that must not be shown anywhere."""
     variables: Mapping[str, str | SecretStr] = field(default_factory=dict)
-    """Notebook variables for references; environment variables take precedence."""
+    """Variables of the notebook, for `${NAME}`; environment variables take precedence."""
 
     def expanded(self, environment: Mapping[str, str]) -> "ServerEntry":
         """Return a copy in which variables (`${NAME}`) are replaced by their values.
@@ -211,7 +211,7 @@ class ServerEntry:
         return replace(self, **{**filled, "args": tuple(filled["args"])})
 
     def _secrets_in(self, variables: Mapping[str, str]) -> list[str]:
-        """Return the secrets among the *variables* to which settings of the entry refer."""
+        """Return the values of those *variables* that the entry uses and that are secrets."""
         parts = (self.args, self.env, self.url, self.headers, self.auth)
         names = sorted(set(names_in([*parts, self.settings])))
         return list(secrets_in({name: variables.get(name, "") for name in names}))

@@ -41,7 +41,7 @@ class Written(NamedTuple):
 
 
 def write_config(sessions: "Iterable[MCPServerSession]") -> Written:
-    """Return the configuration of *sessions*, with a reference (`${NAME}`) for each secret."""
+    """Return a configuration of *sessions*, with a variable (`${NAME}`) for each secret."""
     variables: dict[str, str] = {}
     servers: dict[str, Any] = {}
     left_out, without_objects = [], []

@@ -30,7 +30,7 @@ Greet = Callable[[Connection], Awaitable[None]]
 
 
 class Attempt:
-    """Connects once, with the newer protocol and then the older one if needed.
+    """One attempt to connect, with the newer protocol and then, if needed, with the older one.
 
     Its coroutines run in the background loop.
     """
@@ -72,7 +72,7 @@ class Attempt:
     # --- shared by all who wait -------------------------------------------------------
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run *work*, which connects, in a task that outlives a caller that stops waiting."""
+        """Run *work*, which connects, in a task that continues if callers stop waiting."""
         self._task = asyncio.ensure_future(self._cancellable(work))
 
     async def _cancellable(self, work: Coroutine[Any, Any, None]) -> None:
@@ -247,7 +247,7 @@ class Attempt:
         return f"{self._inbox.safe_text(heading)}{self.reason(error)}"
 
     def reason(self, error: Exception) -> str:
-        """Return the same as `explained`, but without naming the server."""
+        """Return the message of `explained` without the name of the server."""
         if isinstance(error, ServerError):
             return self._inbox.safe_text(str(error))
         reason = self._advice(root_of(error)) or sentence(error, call=self._call)

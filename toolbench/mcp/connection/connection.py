@@ -275,7 +275,7 @@ class Connection:
         raise RoundsError(msg)
 
     async def _finished(self, raw: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return *raw*, the result of *call*, processed by an extension if one claims it."""
+        """Return *raw*, the result of *call*, converted by the extension that claims it, if any."""
         claim = self._features.claim_of(raw.get("resultType"))
         if claim is None or not self.is_modern:
             return raw

@@ -24,7 +24,7 @@ class HttpFailure:
     status: int
     reason: str
     body: str
-    """The first characters of the body; if the body is an MCP error, of its message."""
+    """The beginning of the body; if the body is an MCP error, the beginning of its message."""
     is_answer: bool = False
     """Whether the body is an MCP error, so the server itself answered."""
     hint: str = ""
@@ -50,9 +50,9 @@ class Call:
     http_failure: HttpFailure | None = None
     round: int = 1
     before_sending: Callable[[], Awaitable[None]] | None = None
-    """Awaited once connected, right before the request is sent; an error stops the request."""
+    """Awaited after connecting, just before the request is sent; after an error, it is not sent."""
     answers: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of a repeated request: answers to the server's questions, and its state."""
+    """Parameters to add when the request is repeated: answers to the server, and its state."""
     noise: str = ""
     """The first line received during the call that was not a message; empty if there was none."""
     stderr_since: int = 0
@@ -138,7 +138,7 @@ class WaitingCalls:
 
     @asynccontextmanager
     async def including(self, call: Call | None) -> AsyncIterator[None]:
-        """Add *call* to the waiting calls during the `async with` block; None does nothing."""
+        """Add *call* to the waiting calls during the `async with` block, unless it is None."""
         if call is None:
             yield
             return
@@ -152,7 +152,7 @@ class WaitingCalls:
 
     @asynccontextmanager
     async def waiting_for_person(self) -> AsyncIterator[None]:
-        """Pause the time limits of all calls during the block, including calls added meanwhile."""
+        """Pause the time limits of all calls during the block, and of calls added in it."""
         async with AsyncExitStack() as pauses:
             for call in self._calls:
                 await pauses.enter_async_context(call.waiting_for_person())

@@ -107,7 +107,7 @@ class ReconnectingConnection:
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
-        """In a forked process, leave the connection to the parent, which has its loop and pipes."""
+        """In a forked process, give up the connection: its loop and pipes belong to the parent."""
         if self._state in ("connected", "connecting"):
             self._state, self._is_of_parent = "closed", True
         # Kept, because garbage collection would close the pipes
@@ -242,7 +242,7 @@ class ReconnectingConnection:
         return None
 
     def _begin(self, mode: str) -> Attempt:
-        """Begin to connect; this has no await, so no other task can begin at the same time."""
+        """Begin to connect; as this does not await, no other task can begin at the same time."""
         attempt = self._attempt = Attempt(
             self.entry,
             self.inbox,
@@ -283,7 +283,7 @@ class ReconnectingConnection:
         self._set("connected")
 
     async def _end(self, *connections: Connection) -> None:
-        """Close *connections*, and wait until all processes that are being ended have ended."""
+        """Close *connections*, and wait until all processes that were told to end have ended."""
         # An interrupt must leave no process behind
         with anyio.CancelScope(shield=True):
             async with self._ending:
@@ -291,7 +291,7 @@ class ReconnectingConnection:
                     await connection.close()
 
     def _retire(self, connection: Connection) -> None:
-        """Send no more requests over *connection*; close it once the running ones have ended."""
+        """Send no more requests over *connection*; close it when running requests have ended."""
         if self._connection is connection:
             self._lost, self._connection = connection, None
             self._retired.add(connection)
@@ -351,7 +351,7 @@ class ReconnectingConnection:
 
     @contextmanager
     def _using(self, connection: Connection) -> Iterator[None]:
-        """Keep *connection* open during the `with` block, even if it is retired meanwhile."""
+        """Keep *connection* open during the `with` block, even if `_retire` is called in it."""
         self._uses[connection] += 1
         try:
             yield
@@ -500,7 +500,7 @@ class ReconnectingConnection:
         return self.current
 
     def _lost_with(self, broken: Connection) -> list[str]:
-        """Return a sentence for the user on what the server lost when *broken* ended, in a list."""
+        """Return sentences for the user on what the server forgot when *broken* ended."""
         if self.entry.transport == "stdio":
             return [
                 f"The server's process had ended{broken.how_it_ended} and was started again: "

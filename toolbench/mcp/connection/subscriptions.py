@@ -39,7 +39,7 @@ class Subscriptions:
         """Why no updates arrive now, if the stream of the newer protocol ended; else empty."""
 
     def note(self, uri: str) -> None:
-        """Remember that the resource *uri* changed."""
+        """Remember that the resource *uri* has changed."""
         if uri not in self.updated:
             self.updated.append(uri)
         self._connection.inbox.changes.note("resources")

@@ -1,4 +1,4 @@
-"""Read a server's list of tools. A tool with an error does not hide the other tools."""
+"""Read a server's list of tools; a tool with an invalid description is left out as disabled."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

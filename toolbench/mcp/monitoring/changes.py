@@ -1,4 +1,4 @@
-"""Call a server's listeners when something has changed, at most a few times a second."""
+"""Notify the listeners of a server's session of changes, at most a few times a second."""
 
 import logging
 from collections.abc import Callable

@@ -57,7 +57,7 @@ class Inbox:
     """
 
     def __init__(self, server: str, session: "MCPServerSession | None" = None) -> None:
-        """Create the inbox of *server*, which tells *session* what changes at the server."""
+        """Create the inbox of *server*, which notifies *session* of changes at the server."""
         self.server = server
         self._session = session
         self.entry_redactor = Redactor()
@@ -100,13 +100,13 @@ class Inbox:
         """The end of the current connection, to which all its messages refer."""
 
     def begin_connection(self, transport: str, mode: str, connection: ConnectionEnd) -> None:
-        """Discard the opening of the last connection, and keep that of the new one."""
+        """Prepare for a new connection, and discard the kept first messages of the last one."""
         self.opening, self.connection = Opening(transport, mode), connection
         if self.recorder is not None:
             self.recorder.connected(transport, mode)
 
     def ask_to_authorize(self, page: str) -> None:
-        """Tell all views the URL of the *page* on which to log in; empty once it is not needed."""
+        """Show the URL of the login *page* in all views; an empty string removes it."""
         self.authorization_url = page
         self.changes.note("status")
 
@@ -256,7 +256,7 @@ class Inbox:
             return await asyncio.create_task(asking, context=context)
 
     def _have_several_presets(self, calls: Iterable[Call]) -> bool:
-        """Tell whether tool calls among *calls* have different preset answers to the question."""
+        """Tell whether the tool calls in *calls* have different preset answers for this server."""
         question = Asked("", {}, server=self.server)
         contexts = (call.context.copy() for call in calls if call.tool is not None)
         return len({context.run(preset_here, question) for context in contexts}) > 1

@@ -76,7 +76,7 @@ def _end(exchange: Exchange) -> tuple[float, State]:
 
 
 def _said(params: dict[str, Any]) -> str:
-    """Return the text of a log message, progress or question in *params*; else all *params*."""
+    """Return the text in *params* of a log message, progress or question; else all of *params*."""
     words = params.get("message") or params.get("data") or params
     if isinstance(words, str):
         return words[:_LONGEST]

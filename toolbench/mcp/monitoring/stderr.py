@@ -60,7 +60,7 @@ class ProbeWarningFilter:
         self._is_inside = False
 
     def passed(self, line: Line) -> list[Line]:
-        """Take *line*, and return the lines to show now, perhaps with earlier ones held back."""
+        """Add *line*, and return the lines to show now, which may include earlier lines."""
         text = line[0]
         if self._is_inside:
             if _BODY.fullmatch(text):
@@ -79,7 +79,7 @@ class ProbeWarningFilter:
         return []
 
     def rest(self) -> list[Line]:
-        """Return the lines still held back, when no more lines will come."""
+        """Return the lines that are still held back; call this after the last line."""
         lines, self._waiting = self._waiting, []
         return lines
 

@@ -36,7 +36,7 @@ _KEPT_TEXT = 100_000
 
 @dataclass(eq=False)
 class ConnectionEnd:
-    """Whether and how one connection to a server has ended; its messages refer to this."""
+    """How one connection to a server ended, if it has ended; its messages refer to this."""
 
     transport: str
     text: str = ""
@@ -45,7 +45,7 @@ class ConnectionEnd:
     """When the connection ended, in seconds since the epoch."""
 
     def note(self, how: str = "") -> None:
-        """Note that the server ended the connection; a later call can add *how*, the exit code."""
+        """Note that the server ended the connection; a later call may add *how*, the exit code."""
         if how or not self.text:
             what = "the connection"
             if self.transport == "stdio":
@@ -223,7 +223,7 @@ class Traffic:
         request_id: str | int | None,
         now: float,
     ) -> tuple[str, float | None]:
-        """Return the method of a message and, for an answer, the seconds since its request."""
+        """Return the method of a message and, if it is an answer, the seconds since its request."""
         if kind == "request":
             self._open[direction, str(request_id)] = method, now
             # Most of these requests were cancelled, and get no answer
@@ -280,14 +280,14 @@ class Exchange:
 
     @property
     def id(self) -> int:
-        """The id of the first message; its negative for the start of a new connection."""
+        """The id of the first message, or its negative if this is the start of a new connection."""
         if self.before is not None:
             return -self.message.id
         return self.message.id
 
     @property
     def end(self) -> ConnectionEnd | None:
-        """The end of the connection, if it left this request without an answer; else None."""
+        """The end of the connection, if the request got no answer because of it; else None."""
         connection = self.message.connection
         is_over = self.answer is not None or self.cancel is not None or self.before is not None
         if self.message.kind != "request" or is_over or connection is None or not connection.text:

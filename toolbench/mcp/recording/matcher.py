@@ -122,7 +122,7 @@ def _is_secret_place(recorded: Any, now: Any) -> bool:
 
 
 def _stand_in_order(parts: list[str], text: str) -> bool:
-    """Tell whether *text* has *parts* in order, from its beginning to its end."""
+    """Tell whether *text* has all *parts* in order, the first at its start, the last at its end."""
     first, *inner, last = parts
     at, end = len(first), len(text) - len(last)
     if at > end or not (text.startswith(first) and text.endswith(last)):
@@ -162,7 +162,7 @@ def _alike(recorded: Any, now: Any, same: Same) -> bool:
 
 
 def with_recorded_secrets(recorded: Any, now: Any) -> Any:
-    """Return *now* with each value that the rule `secrets` matches replaced as recorded."""
+    """Return *now* with the recorded marks in place of values that matched hidden secrets."""
     if _is_secret_place(recorded, now):
         return recorded
     if isinstance(recorded, Mapping) and isinstance(now, Mapping):

@@ -116,7 +116,7 @@ class Player:
         return Answer("decline")
 
     def take_before(self) -> list[Event]:
-        """Return what the server sent before the first request; a second call returns nothing."""
+        """Return the events before the first request; a second call returns nothing."""
         events, self._before = self._before, []
         return events
 
@@ -223,7 +223,7 @@ class _Connection:
     # --- questions that were recorded in the older protocol --------------------------
 
     def _pause(self, paused: _Paused, message: dict[str, Any]) -> None:
-        """Answer *message* with a question that the recorded server sent as a request."""
+        """Answer *message* with a question, which the recorded server sent as a request."""
         event = paused.exchange.events[paused.place]
         question = without_numbers(event.message)
         recorded = mapping_of(mapping_of(event.answer).get("result"))
@@ -239,7 +239,7 @@ class _Connection:
         self._reply(message, result=result)
 
     async def _resume(self, paused: _Paused, message: dict[str, Any]) -> None:
-        """Continue after a question of `_pause`, whose answer is in *message*."""
+        """Continue the exchange that `_pause` interrupted; *message* answers the question."""
         exchange, place = paused
         answers = mapping_of(params_of(message).get("inputResponses"))
         answered = {"result": answers.get(_QUESTION)}
@@ -341,7 +341,7 @@ class _Connection:
 
 
 def _is_for_rounds(exchange: Exchange, event: Event) -> bool:
-    """Tell whether the newer protocol would send the question *event* as an answer."""
+    """Tell whether *event* is a question that the newer protocol would send as an answer."""
     question = mapping_of(event.message)
     return (
         event.kind == "request"

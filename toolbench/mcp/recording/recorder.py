@@ -374,7 +374,7 @@ class ServerRecorder:
             open_recorders.leave(self.recorder)
 
     def forgotten(self, token: str) -> None:
-        """Write that the server lost our session; the request with *token* is then sent again."""
+        """Write that the server no longer knew the session; the request *token* is sent again."""
         self._write("failure", {"token": token, "text": "", "asides": [], "repeated": True})
 
     def failed(self, token: Any, text: str, asides: Iterable[str], redactor: Redactor) -> None:
@@ -405,7 +405,7 @@ _BY_NAME = Secrecy({})
 
 
 class _SecretPlaces:
-    """Hides secrets in messages to one server by their place, even numbers and short strings."""
+    """Hides secrets in messages by their place in a message, even if they are short or numbers."""
 
     def __init__(self, hide: Callable[[str, Mapping[str, Any]], Any]) -> None:
         """Use *hide*, a function that replaces secrets in a tool's arguments by `MARK`."""

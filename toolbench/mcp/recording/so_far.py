@@ -1,4 +1,4 @@
-"""Write a session's past traffic as a recording, so that a bug just seen can be replayed."""
+"""Write the past messages of a session as a recording, to replay a bug that just occurred."""
 
 import re
 from contextlib import suppress
@@ -48,7 +48,7 @@ def _write_messages(
     recorder: ServerRecorder,
     inbox: "Inbox",
 ) -> None:
-    """Write the *readable* ones of *kept* and the lines that are not messages, by connection."""
+    """Write those messages of *kept* that are in *readable*, and other lines, by connection."""
     is_opening = False
     for message in kept:
         recorder.at = message.time

@@ -23,7 +23,7 @@ Answered = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 @dataclass(eq=False)
 class Event:
-    """A message or line that the server sent on its own: a notification, a request or a line."""
+    """A notification, a request or a line of output that the server sent without being asked."""
 
     kind: EventKind
     message: Any
@@ -43,7 +43,7 @@ class Event:
 
 @dataclass(eq=False)
 class Exchange:
-    """One request, what the server sent meanwhile, and the answer."""
+    """One request, its answer, and everything that the server sent before the answer."""
 
     request: Mapping[str, Any]
     events: list[Event] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Exchange:
 
     @property
     def asked(self) -> bool:
-        """Whether the server answered with questions, about a call or a task."""
+        """Whether the server's answer consists of questions about a call or a task."""
         result = mapping_of((self.response or {}).get("result"))
         if self.method == "tasks/get":
             return result.get("status") == "input_required"
@@ -294,7 +294,7 @@ class Tape:
                 return
 
     def _forget(self, token: Any) -> None:
-        """Remove a request that the server refused and that was therefore sent again."""
+        """Remove the request with *token*, which the server refused, and which was sent again."""
         for exchange in reversed(self.exchanges):
             if exchange.is_call:
                 is_meant = exchange.token == token

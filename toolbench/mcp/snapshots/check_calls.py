@@ -164,7 +164,7 @@ def _has_failed(call: Any) -> bool:
 
 
 def _shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *arguments* with the same mark in place of everything that is hidden."""
+    """Return *arguments* with one and the same mark in place of each hidden value."""
     shown = dict(arguments)
     for name, value in arguments.items():
         if _is_hidden(value):

@@ -43,7 +43,7 @@ _OF_EACH_TYPE: tuple[Any, ...] = (
 
 
 class _Effort:
-    """How many parts of values may still be created, because a schema can require any number."""
+    """The number of parts of values that may still be created, as a schema may require any."""
 
     def __init__(self, left: int = _MOST_PARTS) -> None:
         """Allow *left* parts."""
@@ -163,7 +163,7 @@ def with_keys(
     depth: int = _DEEPEST,
     effort: _Effort | None = None,
 ) -> dict[str, Any]:
-    """Return *base* with further keys, so that it has *count* keys if *node* allows this."""
+    """Return *base* with keys added, so that it has *count* keys if *node* allows that many."""
     effort = effort or _Effort()
     value = dict(base)
     for name, part in node.properties.items():
@@ -185,7 +185,7 @@ def of_another_key(node: Node, depth: int = _DEEPEST, effort: _Effort | None = N
 def list_of(
     node: Node, count: int, depth: int = _DEEPEST, effort: _Effort | None = None
 ) -> list[Any]:
-    """Return a list of *count* items, or more if *node* has more schemas for first items."""
+    """Return a list of *count* items, or more if *node* has schemas for more positions."""
     effort = effort or _Effort()
     values: list[Any] = []
     if depth <= 0:

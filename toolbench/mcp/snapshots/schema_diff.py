@@ -137,7 +137,7 @@ class Difference:
 
 
 class Work:
-    """How much work is left for comparing all schemas of a server."""
+    """A limit on the work of comparing all schemas of a server, counted down as work is done."""
 
     def __init__(self) -> None:
         """Start with the full amount."""
@@ -255,7 +255,7 @@ class _Comparison:
         return self._same_definitions or not may_refer(text)
 
     def _is_breaking(self, found: int) -> bool:
-        """Tell whether any difference after the first *found* ones is breaking."""
+        """Tell whether a breaking difference was added after the first *found* differences."""
         return any(each.severity == "breaking" for each in self._found[found:])
 
     def _count(self, units: int) -> None:
@@ -265,7 +265,7 @@ class _Comparison:
         self._work.count(units)
 
     def _from(self, old: Any, new: Any) -> Any:
-        """Return the side whose values must fit the other side."""
+        """Return the schema whose values must fit the other: *old* for an input, else *new*."""
         if self._is_input:
             return old
         return new
@@ -412,7 +412,7 @@ class _Comparison:
     # --- descriptions and null --------------------------------------------------------
 
     def _guidance(self, pair: _Pair, old: Node, new: Node) -> None:
-        """Note changes of descriptions and other guidance, which refuse no value."""
+        """Note changes of descriptions and other guidance, which make no value invalid."""
         sides: tuple[Any, Any] = old.description or None, new.description or None
         if sides[0] != sides[1]:
             text = worded("the description", *sides)
@@ -500,7 +500,7 @@ class _Comparison:
         before: Mapping[str, Any],
         after: Mapping[str, Any],
     ) -> None:
-        """Compare rules for which values can prove a difference, but not that there is none."""
+        """Compare rules for which sample values can prove a difference, but not equality."""
         if self._is_same(before, after):
             return
         keyword = _first_that_differs(before, after)
@@ -678,7 +678,7 @@ def _same_definitions(old: Any, new: Any) -> bool:
 
 
 def _is_open(node: Node) -> bool:
-    """Tell whether *node* accepts values of types other than its own."""
+    """Tell whether *node* accepts values of types other than `node.type`."""
     if states_type(node.raw):
         return False
     # A reference may lead to a schema that states the type
@@ -747,12 +747,12 @@ def _are_told_apart(one: Node, other: Node) -> bool:
 
 
 def _is_flat(node: Node) -> bool:
-    """Tell whether the values of *node* have no parts, so that trying some shows every rule."""
+    """Tell whether values of *node* have no items or keys, so that samples show every rule."""
     return node.type not in (None, "object", "array") and not _is_open(node)
 
 
 def _of_key(node: Node, name: str) -> Node | None:
-    """Return the schema of the undeclared key *name*; None if there is no rule for the key."""
+    """Return the schema that *node* has for the undeclared key *name*; None if it has none."""
     other = node.of_other_key(name)
     if other is None or other.is_blank:
         return None
@@ -818,7 +818,7 @@ def _rules(node: Node, keywords: Iterable[str]) -> dict[str, Any]:
 
 
 def _item_rules(node: Node) -> dict[str, Any]:
-    """Return the rules of *node* for items at given places, or against further items."""
+    """Return the rules of *node* for items at fixed positions, and against further items."""
     rules = _rules(node, _ITEMS)
     if not node.prefix_items and rules.get("items") is not False:
         return {}
@@ -834,7 +834,7 @@ def _first_that_differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def _plain(node: Node) -> dict[str, Any]:
-    """Return the rules of *node* for which a fitting value is always found."""
+    """Return the simple rules of *node*, for which a valid sample value is always found."""
     plain = _rules(node, _PLAIN)
     for keyword in ("items", "additionalProperties"):
         if node.schema.get(keyword) is False:

@@ -1,4 +1,4 @@
-"""A snapshot of what a server offers, to keep under version control and compare."""
+"""A snapshot of a server's tools, resources and prompts, for version control and comparisons."""
 
 import json
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, offered: Mapping[str, Any]) -> Self:
-        """Return a snapshot of *offered*, a server's offer, with each part sorted by name."""
+        """Return a snapshot of *offered*: tools, resources and prompts, each sorted by name."""
         return cls({key: _sorted(value) for key, value in offered.items()})
 
     @classmethod
@@ -95,7 +95,7 @@ class Snapshot:
 
 
 def _sorted(value: Any) -> Any:
-    """Return *value*, a part of an offer, sorted by key and without unstable keys."""
+    """Return *value*, a part of a snapshot, sorted by key and without unstable keys."""
     if isinstance(value, Mapping):
         return {key: _item(value[key]) for key in sorted(value)}
     return value

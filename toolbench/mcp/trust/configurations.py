@@ -83,7 +83,7 @@ def _is_url(text: str) -> bool:
 
 
 class _Part(NamedTuple):
-    """A part of what is approved, in which secrets that are only credentials are hidden."""
+    """A part of the content that the user approves, with credentials hidden."""
 
     name: str
     value: Any
@@ -262,7 +262,7 @@ def _without_references(text: str) -> str:
 
 
 def _ascii(address: str) -> str:
-    """Return *address* with non-ASCII characters as numbers: they can imitate known hosts."""
+    """Return *address* with non-ASCII characters as numbers, as they can imitate known hosts."""
     return _NO_ASCII.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", address)
 
 
@@ -367,7 +367,7 @@ def _cut(line: str) -> str:
 
 
 def _below_first(lines: Iterable[str]) -> str:
-    """Return *lines* as text, indented below the first; continued lines are marked as such."""
+    """Join *lines*, all but the first indented; break long lines, and mark continuations."""
     first, *others = lines
     text = f"{first}\n"
     for line in others:

@@ -1,4 +1,4 @@
-"""Compare what one server offers now with what was approved; a changed server is not called."""
+"""Compare a server's tools and instructions with the approved ones; refuse calls after changes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -126,7 +126,7 @@ class Offer:
 
 
 class Trust:
-    """What one server offers now and what was approved; `approve(offer)` approves a change."""
+    """Compares a server's current offer with the approved one; `approve` approves changes."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Trust:
     ) -> None:
         """Compare *server* with the approved offer that *approvals* keeps under *key*.
 
-        *when_approved* is called after the user has approved what the server offers now.
+        *when_approved* is called after the user has approved the current offer.
         """
         self._server = server
         self._when_approved = when_approved

@@ -100,7 +100,7 @@ class SdkSession(ClientSession):
         super().__init__(dispatcher=self._wire, **settings)
 
     def _build_capabilities(self, version: str) -> mcp_types.ClientCapabilities:
-        """Declare extensions only in the newer protocol, because the older has other tasks."""
+        """Declare extensions only in the newer protocol, because tasks differ in the older one."""
         capabilities = super()._build_capabilities(version)
         if version in MODERN_PROTOCOL_VERSIONS:
             ours: dict[str, Any] = {name: {} for name in self._extensions_of_modern}
@@ -256,7 +256,7 @@ def header_problem(schema: dict[str, Any]) -> str | None:
 
 
 def header_map(schema: dict[str, Any]) -> Mapping[tuple[str, ...], str]:
-    """Return the paths of the arguments that HTTP headers repeat, with the headers' names."""
+    """Return the paths of the arguments to send as HTTP headers too, with the header names."""
     if "x-mcp-header" not in repr(schema):
         return {}
     return x_mcp_header_map(schema)

@@ -71,7 +71,7 @@ class Lines:
 
 
 def _refused(line: bytes, size: int) -> bytes:
-    """Return the error that replaces a message of *size* bytes, of which *line* is a part."""
+    """Return an error to use in place of a message that is too long; *line* is a part of it."""
     reason = f"too long: it has {size:,} bytes, and more than {MOST_BYTES:,} are not read"
     try:
         return json.dumps(failure_of(line[:_START], reason)).encode()
@@ -81,7 +81,7 @@ def _refused(line: bytes, size: int) -> bytes:
 
 @dataclass
 class Patience:
-    """The seconds to wait after each step of ending a server."""
+    """How many seconds to wait after each step of ending a server's process."""
 
     after_eof: float = 2.0
     after_sigterm: float = 1.0

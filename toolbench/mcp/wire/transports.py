@@ -101,7 +101,7 @@ class _PlainProcess(ClientTransport):
 
 
 def _in_process(server: Any) -> ClientTransport:
-    """Return the transport that the object *server* brings, or else FastMCP's transport to it."""
+    """Return the object *server*'s own transport, or else FastMCP's transport to it."""
     if isinstance(server, ClientTransport):
         return server
     own = getattr(server, "client_transport", None)
