@@ -209,7 +209,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
             name: The name of the server in this client.
             entry: How to reach the server: a mapping as in a configuration file, a URL, a FastMCP
                 object, `module:name`, or the path of a file.
-            mode: `auto`, `legacy`, or a version of the MCP protocol.
+            mode: The protocol to use: `auto` tries the newer protocol first, `legacy` uses the
+                older one (MCP 2025-11-25 and before), or a version such as `2026-07-28`.
             record: The file to which all messages of the session are written. If the environment
                 variable `TOOLBENCH_REPLAY` is `1`, the file is replayed instead of written.
             replay: The file of a recording, which answers the requests in place of the server.
@@ -333,7 +334,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
         """Connect the server *name* again, even after `disconnect`.
 
-        If *mode* is None, the mode stays the same.
+        *mode* is the protocol, as in `connect`; if it is None, the mode of the last connection is
+        used.
 
         Raises:
             ToolNotFoundError: If there is no such server.

@@ -143,10 +143,9 @@ class Development:
             self._told = offer
 
     def note(self, server: str) -> list[str]:
-        """Return a note on why *server* was restarted, and which of its tools have changed.
+        """Return a list with a note on why *server* was restarted and how its tools have changed.
 
-        The list contains this note. It is empty if the server was not restarted because of its
-        files.
+        The list is empty if the server was not restarted because of its files.
         """
         with self._lock:
             cause, self._cause = self.cause, None

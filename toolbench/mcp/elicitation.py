@@ -60,7 +60,7 @@ class Question:
     round: int = 1
     """The number of the question within its call, from 1."""
     is_for_person: bool = False
-    """Whether the user is asked even if there is a preset answer, as several calls may be the cause."""
+    """Whether the user is asked in spite of preset answers, as several calls may be the cause."""
 
     @property
     def whole(self) -> str:
@@ -80,9 +80,7 @@ class FormQuestion(Question):
 class UrlQuestion(Question):
     """A request that the user visit a web page; accept when the user has agreed to visit the page.
 
-    Never open the page without asking the user.
-
-    Source: MCP, elicitation in URL mode.
+    Never open the page without asking the user. Source: MCP, elicitation in URL mode.
     """
 
     url: str

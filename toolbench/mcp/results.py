@@ -273,8 +273,9 @@ def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
     """If *server* failed because it needs the older protocol, advise the user to reconnect.
 
-    Such a server tried to send a request to the client, which only the older protocol allows. The
-    advice is added as a warning, which models do not see, because a model cannot reconnect.
+    Such a server tried to send a request to the client, which only the older protocol (MCP
+    2025-11-25 and before) allows. The advice is added as a warning, which models do not see,
+    because a model cannot reconnect.
     """
     text = observation.text
     if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):

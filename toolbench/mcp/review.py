@@ -102,7 +102,7 @@ class ServerReview:
         changes: The changes since the server was approved, most severe first. If there are any, the
             tools cannot be called until they are approved.
         warnings: The texts of the server that contain invisible characters.
-        error: Why the server does not answer, or does not list its tools; empty if it does both.
+        error: Why the server does not answer or does not list its tools; empty if all is well.
     """
 
     server: str

@@ -103,7 +103,7 @@ class MCPServerSession:
             entry: The configuration of the server.
             timeout: The time limit in seconds for connecting, including the first reading of the
                 lists. The same limit applies to each list that is read later.
-            mode: `auto`, `legacy` (the handshake of 2025 and before), or a version of the protocol.
+            mode: The protocol to use: `auto`, `legacy` (MCP 2025-11-25 and before), or a version.
             answerer: A function that answers the server's questions, unless a call has another
                 handler.
             features: The roots and extensions that this client offers the server.
@@ -394,7 +394,7 @@ class MCPServerSession:
     def stop_recording(self) -> Path | None:
         """End the recording and return its file, or None if there was no recording.
 
-        A tool call that is still running is recorded as failed, and fails in a replay too.
+        A tool call that is still running is recorded as failed, so it will fail in a replay.
         """
         return portal.call(self._stop_recording)
 
@@ -443,8 +443,9 @@ class MCPServerSession:
     async def _set_log_level(self, level: str) -> None:
         """Ask the server for log messages of *level* and above, now and after each reconnect.
 
-        In the newer protocol, the level is sent with each request, and a server should send no log
-        messages to a client that sends no level. Source: MCP specification, logging.
+        In the newer protocol (MCP 2026-07-28), the level is sent with each request, and a server
+        should send no log messages to a client that sends no level. Source: MCP specification,
+        logging.
 
         Raises:
             ToolbenchError: If *level* is not one of MCP's levels.
@@ -611,7 +612,8 @@ class MCPServerSession:
 
         Await this in the background loop.
 
-        Raises: CallFailedError: If there is no result, for any reason.
+        Raises:
+            CallFailedError: If there is no result, for any reason.
         """
         if secrets := self.tools.secrets_in(name, arguments):
             self.keep_secret(secrets)

@@ -145,7 +145,7 @@ class Servers:
         return session
 
     def note_connected(self, session: "MCPServerSession") -> None:
-        """Make *session* the client's session of its name again, after it was connected again.
+        """Register *session* under its name again, after it was connected again.
 
         If another session has the name now, *session* is only remembered, so that it is closed
         together with the client.
@@ -167,8 +167,9 @@ class Servers:
 
         An old session of the same name is replaced. If it is connected with another configuration,
         it is replaced only after the new session is connected, and it is kept if the new session
-        fails. Otherwise, it is closed and replaced at once. If the new session fails, a former
-        session of the same name is restored. Await this in the background loop.
+        fails. Otherwise, it is closed and replaced before the new session is connected. If the new
+        session fails, a disconnected session of the same name is kept, and can be connected again.
+        Await this in the background loop.
         """
         from anyio import create_task_group  # noqa: PLC0415 - asyncio, only for what is async
 
@@ -196,7 +197,7 @@ class Servers:
     def _begin(
         self, session: "MCPServerSession"
     ) -> tuple["MCPServerSession | None", "MCPServerSession | None"]:
-        """Make *session* the client's session of its name, now or when it is connected.
+        """Register *session* under its name, now or when it is connected.
 
         Return the session that was replaced now, which must be closed, and the former session of
         the same name, to be restored if *session* fails. Either may be None.
@@ -236,7 +237,7 @@ class Servers:
             )
 
     def _arrive(self, session: "MCPServerSession") -> "MCPServerSession | None":
-        """Make *session* the client's session of its name, if this was put off until it connected.
+        """Register the connected *session* under its name, if `_begin` has not done so.
 
         Return the session that must be closed now; None if there is none. It is the replaced
         session, or *session* itself if it was removed while it was connecting.
@@ -298,7 +299,7 @@ def way_back(server: str) -> str:
 
 
 def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
-    """Return advice on how to find *tool*, which is not there; empty if there is none.
+    """Return advice on how to find *tool*, which no connected server has; empty if there is none.
 
     The advice names tools of the same name by their addresses, or the disconnected server that has
     the tool.

@@ -64,7 +64,7 @@ class TaskState:
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Self:
-        """Return the state in *raw*, a message of the server.
+        """Return the state of the task that *raw*, a message of the server, describes.
 
         Raises:
             CallFailedError: If the task has no id, or its state is not one of those that MCP
@@ -192,9 +192,8 @@ class _FollowedTask:
     async def result(self) -> dict[str, Any]:
         """Wait for the task to end, and return its result.
 
-        There is no time limit, because a task may take hours.
-
-        Cancelling this coroutine also cancels the task at the server.
+        There is no time limit, because a task may take hours. Cancelling this coroutine also
+        cancels the task at the server.
 
         Raises:
             CallStoppedError: If the server cancelled the task.

@@ -31,8 +31,8 @@ class WorkerTool:
     remote_name: str
     entry: ServerEntry
     client_type: "type[MCPClient]"
-    """The class of the client that connects the server on the worker, a field because importing it
-    here would be circular."""
+    """The class of the client with which the worker connects to the server. It is passed as a
+    field, because importing it here would be circular."""
 
     @classmethod
     def of(cls, server: str, remote_name: str) -> "WorkerTool":

@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Notifies the clients that have subscribed, in the newer protocol, when the tools change.
+    """Notifies clients of the newer protocol, which subscribe to changes, when the tools change.
 
     If the tools have changed before a client subscribes, the client is notified as soon as it
     subscribes, because it may have read the list before the change.
@@ -61,7 +61,8 @@ class Announcements:
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """Notify the client that sent the request of *ctx* from now on, until it disconnects.
 
-        Clients of the newer protocol are ignored, because they subscribe themselves.
+        Clients of the newer protocol (MCP 2026-07-28) are ignored, because they subscribe
+        themselves.
         """
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return

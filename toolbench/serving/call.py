@@ -320,7 +320,7 @@ class ServedCall:
 
     @property
     def _is_undecided(self) -> bool:
-        """Whether the oldest open question is whether the call may run, not one of the tool."""
+        """Whether it is not decided yet if the call may run; an open question is then about that."""
         return not self.run.decision
 
     def _reply(self, answer: Answer) -> bool:

@@ -38,9 +38,10 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
 
 
 def _as_read(observation: Observation) -> dict[str, Any]:
-    """Return *observation* as the result of a call, with its text cut as for a model.
+    """Return *observation* as the result of a call, with its text shortened as for a model.
 
-    The structured content is left out: it would not be cut, and clients may pass it to the model.
+    The structured content is left out, because it cannot be shortened, and clients may pass it to
+    the model.
     """
     header = TextContent(text=observation.ERROR_MESSAGE_HEADER)
     blocks: list[dict[str, Any]] = []

@@ -107,7 +107,8 @@ class Handlers:
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Send the events of *call* to the agent until it ends, and return its result.
 
-        In the newer protocol, a question ends this too, and is returned instead of the result.
+        In the newer protocol (MCP 2026-07-28), a question ends this too, and is returned instead of
+        the result.
         """
         asking: set[asyncio.Task[None]] = set()
         try:
@@ -143,8 +144,8 @@ class Handlers:
     def _wait_for_return(self, call: ServedCall, event: QuestionEvent) -> types.InputRequiredResult:
         """Return the question of *event* as the result of the agent's request, and let *call* wait.
 
-        In the newer protocol, the agent sends the request again with the answer, and *call* then
-        continues.
+        In the newer protocol (MCP 2026-07-28), the agent sends the request again with the answer,
+        and *call* then continues.
         """
         self._waiting_calls[call.key] = (call, event)
         event.reply.add_done_callback(lambda _: self._waiting_calls.pop(call.key, None))

@@ -102,7 +102,7 @@ def network_advice(
 
     Args:
         url: The URL of the server.
-        kind: The name of the class of the error.
+        kind: The name of the class of the error, such as `ConnectError`.
         text: The text of the error.
         variables: The environment variables, among which proxies are looked up.
     """

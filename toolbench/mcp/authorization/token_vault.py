@@ -30,7 +30,7 @@ class TokenVault:
     """The tokens of this user, by server URL."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Use the keyring if there is one, else files in *folder*.
+        """Store tokens in the keyring of the system if there is one, else in files in *folder*.
 
         Args:
             folder: The folder, by default `tokens` in the state directory. Only the user can read
@@ -40,10 +40,12 @@ class TokenVault:
         self._lock = RLock()
 
     def items(self, server: str) -> Items:
-        """Return the stored items of *server*; empty if there are none, or they cannot be read.
+        """Return the stored OAuth data of *server*, such as its tokens, by key.
 
-        If there is a file with items of *server*, it takes precedence over the keyring, because the
-        file is written only when the keyring does not accept the items.
+        The result is empty if there are no data, or the data cannot be read.
+
+        A file with data of *server* takes precedence over the keyring, because the file is written
+        only if the keyring does not accept the data.
         """
         with self._lock:
             text, keyring = self._read(server), keyring_here()
@@ -71,9 +73,9 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Remove the stored items of *server*; tell whether there were any.
+        """Remove the stored OAuth data of *server*; tell whether there were any.
 
-        If the keyring or the file system refuses to delete an item, `items` still returns it.
+        If the keyring or the file system refuses to delete the data, `items` still returns them.
         """
         with self._lock:
             was_there = bool(self.items(server))

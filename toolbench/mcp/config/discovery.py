@@ -50,8 +50,8 @@ class DiscoveredServer:
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
     """Return the servers that other programs have configured for this user and for *directory*.
 
-    *directory* defaults to the current directory. Missing files and disabled servers are skipped,
-    and no server is started.
+    *directory* defaults to the current directory. Missing files and disabled servers are skipped.
+    No server is started.
     """
     here = Path(directory or Path.cwd()).resolve()
     servers: list[DiscoveredServer] = []

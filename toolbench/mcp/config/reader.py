@@ -86,9 +86,9 @@ def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
 
 
 def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
-    """Return the configuration of one server from *entry*.
+    """Convert *entry*, any way to name a server, to the configuration of this server.
 
-    *entry* is a mapping, a URL, `module:name`, a path or an object.
+    *entry* is a mapping as in a configuration file, a URL, `module:name`, a path or an object.
 
     Raises:
         ServerError: If the server has neither a command to start nor a URL to connect to.

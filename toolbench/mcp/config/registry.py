@@ -165,7 +165,7 @@ async def _json_of(client: "AsyncClient", path: str, parameters: Mapping[str, st
     Raises:
         ServerError: If there is no such server.
         BodyError: If the answer is not a JSON object.
-            HTTPError: If there is no answer, or the answer has another error status.
+        HTTPError: If there is no answer, or the answer has another error status.
     """
     response = await client.get(path, params=parameters)
     if response.status_code == 404 and path != "servers":

@@ -167,12 +167,12 @@ class Way:
 
 
 def ways(document: Mapping[str, Any]) -> dict[str, Way]:
-    """Return the ways to reach or start the server of *document*, a `server.json`, by label.
+    """Return each way to reach or start the server that *document*, a `server.json`, describes.
 
-    Remotes come first.
+    The keys are labels, to be shown to the user. Remotes come first.
 
     Raises:
-        ServerError: If there is no usable way.
+        ServerError: If none of the ways can be used.
     """
     usable: dict[str, Way] = {}
     problem = f"server.json of {clip(document.get('name'))} has no remote and no package to use."

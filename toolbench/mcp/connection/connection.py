@@ -296,7 +296,7 @@ class Connection:
         *,
         used: float = 0.0,
     ) -> Pages:
-        """Request all pages of a list by *method*, and return their items, which are under *key*.
+        """Request all pages of a list by *method*, and return the items under *key* in each page.
 
         If a page cannot be used, the items of the earlier pages are returned with the problem. All
         pages must arrive within *seconds*, of which *used* seconds have passed already.

@@ -211,9 +211,9 @@ class OpenCalls:
     def asking(self) -> list[Call]:
         """Return the running calls for which the server may be asking a question, likeliest first.
 
-        In the older protocol, a question does not name the call that caused it. All running calls
-        are then returned: tool calls before requests for lists, and later calls before earlier
-        ones.
+        In the older protocol (MCP 2025-11-25 and before), a question does not name the call that
+        caused it. All running calls are then returned: tool calls before requests for lists, and
+        later calls before earlier ones.
         """
         call = current_call()
         # In the older protocol this is the call that connected, which has ended

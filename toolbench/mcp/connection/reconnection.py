@@ -443,7 +443,7 @@ class ReconnectingConnection:
     async def use(self, look: Callable[[Connection], Awaitable[T]], *, repeats: bool = False) -> T:
         """Call *look* with an open connection and return its result.
 
-        If the server ends during *look*, *look* is called a second time if *repeats* is True. Set
+        If *repeats* is True, and the server ends during *look*, *look* is called a second time. Set
         *repeats* only if *look* changes nothing at the server.
 
         Raises:

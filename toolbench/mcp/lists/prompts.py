@@ -48,10 +48,11 @@ class Prompt:
         return object_of_strings(described, required)
 
     def check(self, arguments: Iterable[str]) -> None:
-        """Check that *arguments*, the names of the given arguments, fit the prompt.
+        """Check the names in *arguments*: the prompt has all of them, and requires no others.
 
         Raises:
-            BodyError: If a required argument is missing, or the prompt has no such argument.
+            BodyError: If a required argument is missing, or the prompt does not have one of
+                *arguments*.
         """
         given, known = set(arguments), [argument.name for argument in self.arguments]
         for name in sorted(given - {*known}):

@@ -316,8 +316,8 @@ class ResourceList(RemoteList[Resource]):
         After a change, *uri* is in `updated`, and the listeners are called.
 
         Raises:
-            ServerError: If the server refuses. A server of the newer protocol may refuse without an
-                error.
+            ServerError: If the server refuses. In the newer protocol (MCP 2026-07-28), a server may
+                also refuse without an error.
         """
         portal.call(self._subscribe, uri)
 

@@ -44,8 +44,8 @@ class RootList(ItemList[str]):
     def change(self, *folders: str | Path) -> None:
         """Replace the roots by *folders*, which are paths or file URLs, and notify the server.
 
-        Only servers of the older protocol are notified. In the newer protocol, a server asks for
-        the roots whenever a call needs them.
+        Only servers of the older protocol (MCP 2025-11-25 and before) are notified. In the newer
+        protocol, a server asks for the roots whenever a call needs them.
 
         Raises:
             ToolbenchError: If one of *folders* is not a folder. The roots then stay unchanged.

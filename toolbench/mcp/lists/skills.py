@@ -64,7 +64,7 @@ class Skill:
         raise ToolNotFoundError(msg)
 
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
-        """Check that *contents*, which *server* sent for *uri*, has the digest that it lists.
+        """Check *contents*, which *server* sent for *uri*, against the digest in the server's list.
 
         A dynamic skill is not checked, because the server lists no digests for it.
 

@@ -89,8 +89,8 @@ class ServerLog:
     def set_level(self, level: str) -> None:
         """Ask the server for messages of *level* and above: `debug`, `info`, ... `emergency`.
 
-        Until you call this, a server of the newer protocol should send no log messages, while a
-        server of the older protocol may send messages of any level.
+        Until you call this, a server of the newer protocol (MCP 2026-07-28) should send no log
+        messages. A server of an older protocol may send messages of any level.
 
         Raises:
             ToolbenchError: If *level* is not one of MCP's levels.

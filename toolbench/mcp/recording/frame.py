@@ -76,11 +76,11 @@ def frame_of(line: bytes) -> Frame | None:
 
 
 def read_json(line: bytes) -> Any:
-    """Return the JSON value of *line*, even if it is deeply nested.
+    """Return the JSON value of *line*, which may have more levels than fast parsers accept.
 
     Raises:
         ValueError: If *line* is not JSON.
-        RecursionError: If the value is nested too deeply.
+        RecursionError: If the value has more levels than even the slow parser accepts.
     """
     try:
         return from_json(line)

@@ -4,8 +4,8 @@ There are three rules for comparing a request with the recorded requests. They a
 order, until a recorded request matches:
 
 - `exact`: method and parameters are equal, apart from `_meta` and the order of keys.
-- `secrets`: a value that is hidden in the recording matches any value.
-- `times`: in addition, a date with a time matches any other date with a time.
+- `secrets`: like `exact`, but a value that is hidden in the recording matches any value.
+- `times`: like `secrets`, but a date with a time also matches any other date with a time.
 
 The parameters of requests that open a connection (`HANDSHAKE`) are not compared, because they
 contain the version of the client.

@@ -73,8 +73,9 @@ class Player:
     """Replays one recorded server: answers requests from its recorded messages, the tape.
 
     If the client connects again, the tape continues where the last connection ended. A recording
-    may contain connections of the older and of the newer protocol. A replay in the newer protocol
-    can answer the calls of both; questions of the older protocol are converted.
+    may contain connections of the older protocol (MCP 2025-11-25 and before) and of the newer one.
+    A replay in the newer protocol can answer the calls of both; questions of the older protocol are
+    converted.
     """
 
     def __init__(self, tape: Tape) -> None:

@@ -306,7 +306,7 @@ def offer_in(path: str | Path, server: str | None = None) -> Snapshot:
     """Return the tools, resources and prompts of a server from a snapshot or a recording.
 
     Args:
-        path: The file. Its content, not its name, tells which of the two it is.
+        path: The file of the snapshot or recording; its name does not matter.
         server: The name of the server, if a recording has several.
 
     Raises:

@@ -18,7 +18,9 @@ _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
 
 
 def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> list[str]:
-    """Write the messages that *inbox* has kept with *recorder*; return sentences on missing ones.
+    """Use *recorder* to write the messages that *inbox* has kept.
+
+    Return sentences on the messages that are missing.
 
     An answer is left out if its request was not kept. A request and its answer are left out if
     either was cut because of its length. Lines of stderr are not written, because the traffic does

@@ -243,7 +243,7 @@ def _schema(
 def schema_changes(
     place: str, name: str, direction: Direction, old: Any, new: Any, work: Work | None = None
 ) -> list[Change]:
-    """Return the changes from the schema *old* to *new*, with their severity in *direction*.
+    """Return the changes from the schema *old* to *new*, each with its severity.
 
     Args:
         place: The path of the schema; the path of each change begins with it.

@@ -198,8 +198,8 @@ class _Comparison:
     """Visits all parts of two schemas, and collects the differences.
 
     For an input, a value that fits the old schema but not the new one is a breaking change, because
-    callers may still send it. For an output, it is a value that fits the new schema but not the old
-    one, because callers do not expect it.
+    callers may still send it. For an output, a value that fits the new schema but not the old one
+    is a breaking change, because callers do not expect it.
     """
 
     def __init__(self, before: Node, after: Node, work: Work, *, is_input: bool) -> None:

@@ -228,8 +228,9 @@ class Trust:
     def check(self) -> None:
         """Check that the server's tools and instructions have not changed since they were approved.
 
-        Raises: ServerError: If they have changed. The message names changes, and says how to
-        approve them.
+        Raises:
+            ServerError: If they have changed. The message names changes, and says how to approve
+                them.
         """
         offer = self.offer
         if not offer.is_approved:

@@ -142,7 +142,7 @@ class _Notifications(httpx2.AsyncByteStream):
 
 
 def certificates() -> ssl.SSLContext:
-    """Return a TLS context like the default of httpx2, which all HTTP clients share.
+    """Return the TLS context that all HTTP clients share; it equals the default of httpx2.
 
     The context is shared because loading the certificates of the trusted authorities takes half the
     time of connecting. A new context is created if `SSL_CERT_FILE`, `SSL_CERT_DIR`, or the file

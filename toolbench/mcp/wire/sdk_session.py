@@ -70,11 +70,11 @@ class SdkSession(ClientSession):
             write_stream: The stream of messages to the server.
             inbox: Receives the notifications and questions of the server.
             probe_seconds: The time limit for the first request, which finds out whether the server
-                supports the newer protocol.
+                supports the newer protocol (MCP 2026-07-28).
             roots: The file URLs for the server; if the list is empty, the client declares no roots.
             extensions_of_modern: Extensions to declare to servers of the newer protocol.
-            is_process: Whether the server is a process. Some processes answer the first request
-                only after a second message; see `_nudge`.
+            is_process: Whether the server is a process, to which `_nudge` sends a second message if
+                it does not answer the first request.
             **settings: Further arguments of the SDK's session.
         """
         self.inbox = inbox
