@@ -99,11 +99,11 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self.approvals = approvals
         self.timeout = timeout
         self.answerer = handler_of(elicitation_handler, sampling_handler, answerer)
-        """Answers questions of servers if a call names no other handler."""
+        """A function that answers servers' questions, unless a call has another handler."""
         self.roots = tuple(root_url(root) for root in roots)
         self.extensions = ClientFeatures(extensions=extensions).extensions
         self.on_tools_changed = on_tools_changed
-        """Called with the new tools of a connected server."""
+        """A function that is called with the new tools of a connected server, or None."""
         self._servers = Servers()
         self._names: dict[ToolAddress, str] = {}
         """The names given to the tools by address, including tools of disconnected servers."""

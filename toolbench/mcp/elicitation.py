@@ -130,7 +130,7 @@ class SamplingQuestion(Question):
 
     @property
     def whole(self) -> str:
-        """The message, the name of the server, the conversation so far, and the tools."""
+        """The message, the name of the server, the earlier conversation, and the tools."""
         conversation = conversation_text(self.messages, self.params)
         return "\n".join(filter(None, [super().whole, conversation]))
 

@@ -122,7 +122,7 @@ class MCPServerSession:
         self.call_seconds = entry.seconds or _CALL_SECONDS
         """The time limit of a call, in seconds."""
         self.answerer = answerer
-        """Answers the server's questions if a call has no handler of its own."""
+        """A function that answers the server's questions, unless a call has another handler."""
         self._seconds = timeout
         self._inbox = inbox = Inbox(name, self)
         self.connection = ReconnectingConnection(
@@ -139,7 +139,7 @@ class MCPServerSession:
         """Notes for the user and the model, which the next result of a call will contain."""
         self._subscriptions = Subscriptions(self, timeout)
         self.trust: Trust | None = None
-        """Compares what the server offers with what was approved; None if no approval is needed."""
+        """Compares the server's tools with the approved ones; None if no approval is needed."""
         self._approvals = approvals
         self._require_approval()
         self.tools = ToolList(self)
@@ -149,9 +149,9 @@ class MCPServerSession:
         self.resources = ResourceList(self.connection, timeout, self._subscriptions)
         """The sequence of resources, with methods to read and subscribe to them.
 
-        Content that the server sends with a lifetime (`ttlMs`) is kept that long, unless the server
-        announces a change or you call `refresh()`. `read(uri, anew=True)` always requests it. So
-        does every read of a session that is recorded or replayed.
+        If the server sends content with a lifetime (`ttlMs`), the content is kept for this time,
+        unless the server announces a change or you call `refresh()`. `read(uri, anew=True)` always
+        requests the content, and so does every read in a session that is recorded or replayed.
         """
         self.roots = RootList(self.connection, features)
         """The folders that the server may ask for; `roots.change(*folders)` replaces them."""
@@ -337,8 +337,8 @@ class MCPServerSession:
         requested again for it. It can therefore be replayed like a recording of the whole session.
 
         Raises:
-            ServerError: If the session is not connected, is already being recorded, or is a replay.
-                Also if the file cannot be written, or exists and is not a recording.
+            ServerError: If the session is not connected, is already being recorded, or is a replay;
+                or if the file cannot be written, or exists and is not a recording.
         """
         with self._beginning:
             if self.recording is None and not self.is_connected:
@@ -354,8 +354,8 @@ class MCPServerSession:
         missing, the tools are listed again, so that the recording can be replayed.
 
         Raises:
-            ServerError: If the session has no messages, is already being recorded, or is a replay.
-                Also if the file cannot be written, or exists and is not a recording.
+            ServerError: If the session has no messages, is already being recorded, or is a replay;
+                or if the file cannot be written, or exists and is not a recording.
         """
         with self._beginning:
             if not len(self.traffic):
@@ -708,7 +708,7 @@ class MCPServerSession:
             target: A prompt or its name, or a resource template or its URI template.
             argument: The argument of the prompt, or the variable of the template, whose value is
                 typed.
-            value: The characters typed so far.
+            value: The characters that the user has typed.
             **others: The values of the other arguments.
 
         `has_more` and `total` of the result tell whether there are more completions. The result is

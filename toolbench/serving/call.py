@@ -285,8 +285,8 @@ class ServedCall:
         tool returns.
 
         Raises:
-            ToolbenchError: If *answer* does not fit the tool's output schema, and is not a failed
-                observation either. Also if the call has ended, or was answered in this way before.
+            ToolbenchError: If *answer* does not fit the tool's output schema and is not a failed
+                observation, or if the call has ended or has been answered in this way before.
         """
         if how := self._end_words:
             msg = f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
@@ -320,7 +320,7 @@ class ServedCall:
 
     @property
     def _is_undecided(self) -> bool:
-        """Whether it is not decided yet if the call may run; an open question is then about that."""
+        """Whether it is not decided yet if the call may run; an open question is about that."""
         return not self.run.decision
 
     def _reply(self, answer: Answer) -> bool:

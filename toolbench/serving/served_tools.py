@@ -73,9 +73,9 @@ class Served:
         )
         self.name = name
         self.require = require
-        """When to ask the user before a call: as the "policy" says, "always", or "never"."""
+        """When the user must allow a call: if the "policy" says so, "always", or "never"."""
         self.answer_within = answer_within
-        """The seconds that the user at the notebook has to answer; then the call is refused."""
+        """How many seconds the user has to answer before the call is refused."""
         self.questions_to: Answerer = "agent"
         """Who answers the questions of a running tool.
 
@@ -138,7 +138,7 @@ class Served:
 
     @property
     def count(self) -> int:
-        """The number of calls that have arrived so far."""
+        """The number of all calls since the server was started."""
         return self._count
 
     @property

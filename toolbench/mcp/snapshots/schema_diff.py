@@ -549,7 +549,7 @@ class _Comparison:
         renamed: str | None,
         base: dict[str, Any],
     ) -> None:
-        """Note that the property *name* is gone, and perhaps *renamed*."""
+        """Note that the property *name* was removed, or renamed to *renamed*."""
         prop = old.properties[name]
         text = f"{name!r} is not declared any more (it was {_how(name, old)}: {kind_of(prop)})"
         after = None
@@ -621,7 +621,7 @@ class _Comparison:
         self._condition(pair, (old, new), *rules)
 
     def _unions(self, pair: _Pair, every_old: list[Node], every_new: list[Node]) -> None:
-        """Compare alternatives: pair similar ones, and note which are gone or new."""
+        """Compare alternatives: pair similar ones, and note which were removed or added."""
         olds = [
             one for one in every_old if not any(self._is_same(one.raw, n.raw) for n in every_new)
         ]
