@@ -350,10 +350,10 @@ class _Comparison:
     def _refused(
         self, values: list[Any], node: Node, rules: Any, other: Node, *, is_sure: bool
     ) -> list[Any] | None:
-        """Return values of *node* that *other* refuses because of *rules*, a part of *other*.
+        """Return the values that fit *node*, but are refused by *rules*, a part of *other*.
 
-        The list is empty if such values may exist but none was found. The result is None if no such
-        value exists.
+        If none of *values* is such a value, the result is [] if others may exist, and None if no
+        such value exists.
         """
         if rules is True or rules == {}:
             return None
@@ -779,10 +779,11 @@ def _is_beyond_reach(rules: Any) -> bool:
 
 
 def _merged(node: Node, other: Node) -> dict[str, Any]:
-    """Return the alternatives of *node* as one rule, for example that one of two keys is required.
+    """Return the alternatives that are merged into *node*, as a schema.
 
-    The rule is empty if *node* has all alternatives of *other*, because *node* then accepts all
-    that *other* accepts.
+    Alternatives are merged into one node if they only add conditions to the same object, for
+    example that one of two keys is required. The result is {} if *node* has all alternatives of
+    *other*, because *node* then accepts every object that *other* accepts.
     """
     if not node.merged or node.type != "object":
         return {}

@@ -89,8 +89,8 @@ class Offer:
     ) -> None:
         """Create an offer with *content*, the tools and instructions of a server.
 
-        *approved* is the content that was approved, or None if it equals *content*. If it could not
-        be read, *approved* is the exception.
+        *approved* is the content that the user approved. It is None if this equals *content*, and
+        an exception if the approved content could not be read.
         """
         self.content = content
         self._approved = approved
