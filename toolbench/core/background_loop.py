@@ -44,8 +44,8 @@ class _Running:
 class Task:
     """A call that can be cancelled at any time, even before it has started.
 
-    `portal.start(task.run, function)` starts the call, and `portal.cancel(task)` cancels it. The
-    caller may be interrupted before `start` returns: it still has this object to cancel the call.
+    `portal.start(task.run, function)` starts the call, and `portal.cancel(task)` cancels it. A
+    caller that is interrupted before `start` returns can therefore still cancel the call.
     """
 
     def __init__(self) -> None:
@@ -95,8 +95,8 @@ class Portal:
         """Start `function(*args)` as a task of the background loop, and return the task's future.
 
         Raises:
-            ToolbenchError: If the loop is being closed, or if the caller runs in the background
-                loop: waiting for the future there would block the loop for ever.
+            ToolbenchError: If the loop is being closed. Also if the caller runs in the background
+                loop, because waiting for the future there would block the loop for ever.
         """
         self.refuse_inside()
         portal = self._opened().portal
@@ -121,8 +121,8 @@ class Portal:
             timeout: Seconds to wait; None waits for ever.
 
         Raises:
-            TimeoutError: If the call takes longer. The task is then cancelled; an interrupt of the
-                waiting thread cancels it too.
+            TimeoutError: If the call takes longer than *timeout*. The task is then cancelled, as it
+                is if the waiting thread is interrupted.
             ToolbenchError: If called from the background loop itself, or while the loop is closed.
         """
         task = Task()
@@ -147,7 +147,7 @@ class Portal:
             raise
 
     def cancel(self, task: Task) -> None:
-        """Cancel *task* soon, whether it has begun or not; any thread may call this."""
+        """Request that *task* is cancelled, whether or not it has begun, from any thread."""
         if (running := self._running) is not None:
             running.loop.call_soon_threadsafe(task.cancel)
 
@@ -158,9 +158,9 @@ class Portal:
 
     @contextmanager
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
-        """Call *draw* four times a second while a `call` without a timeout waits in the block.
+        """Call *draw* four times a second while code in the `with` block waits for a `call`.
 
-        *draw* is called in the waiting thread.
+        This applies to calls without a timeout. *draw* runs in the waiting thread.
         """
         token = _draw.set(draw)
         try:
@@ -172,7 +172,7 @@ class Portal:
         """Raise an error in the background loop's thread, where a blocking call would never return.
 
         Args:
-            instead: The call to await instead of the blocking call, for the error message.
+            instead: The awaitable call that the error message suggests.
 
         Raises:
             ToolbenchError: If the calling thread is the background loop's thread.
@@ -186,18 +186,18 @@ class Portal:
             raise ToolbenchError(msg)
 
     def close_first(self, close: Close) -> None:
-        """Await *close*, which closes an open connection, before the background loop stops."""
+        """Register *close*, which closes a connection; it is awaited before the loop stops."""
         self._to_close.add(close)
 
     def is_closed(self, close: Close) -> None:
-        """Cancel `close_first(close)`, because the connection is already closed."""
+        """Undo `close_first(close)`, because the connection is already closed."""
         self._to_close.discard(close)
 
     def close(self) -> None:
         """Close connections, cancel all tasks and stop the loop; a later call starts a new loop.
 
-        Until the loop stops, it still runs calls of other threads: connections may need them to
-        close.
+        Until it stops, the loop still runs calls from other threads, because connections may need
+        them in order to close.
         """
         with self._closing_lock:
             running = self._running

@@ -53,18 +53,19 @@ class ResultObservation(Observation):
 
     @property
     def data(self) -> Any:
-        """The object in `result`, under the name that the results of MCP servers use."""
+        """The same object as `result`, for code that also handles results of MCP servers."""
         return self.result
 
     @property
     def df(self) -> Any:
         """The result as a pandas DataFrame.
 
-        The result must be a list of objects, or an object that contains exactly one list.
+        A list of objects becomes a table with one row for each object. If the result is an object
+        that contains exactly one list, this list becomes the table.
 
         Raises:
             MissingExtraError: If pandas is not installed.
-            TypeError: If the result is something else.
+            TypeError: If the result is not a table, a list of objects, or an object.
         """
         return frame_of(self.result)
 
@@ -83,21 +84,21 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Return *result*, the value that the executor of *tool* returned, as an observation.
+    """Convert *result*, the value that the executor of *tool* returned, to an observation.
 
-    An observation is returned unchanged. A dict from `to_dict` becomes an object of the class that
-    its `kind` names, unless *observation_type* itself accepts a field `kind`. The values of another
-    dict, a model or a dataclass fill the fields of *observation_type*.
+    An observation is returned unchanged. A dict that `to_dict` wrote becomes an object of the class
+    that its key `kind` names, unless *observation_type* has its own field `kind`. The values of any
+    other dict, of a pydantic model or of a dataclass become the fields of *observation_type*.
 
-    If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`,
-    and any other value a `ResultObservation` with content.
+    If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`.
+    Any other value becomes a `ResultObservation`, which has the value and its content for a model.
 
-    A value that fills no fields becomes content. A str becomes text; an image (bytes, PIL,
-    matplotlib) becomes an image block; a pandas table becomes CSV. An object that a notebook draws
-    becomes its image or text. None and other bytes become a short note, other values JSON. A list
-    of content blocks is kept.
+    The content is made in this way: A str becomes text; an image (bytes, PIL, matplotlib) becomes
+    an image block; a pandas table becomes CSV. An object that a notebook draws becomes its image or
+    text. None and other bytes become a short note. A list of content blocks is kept. Everything
+    else becomes JSON.
 
-    A result of the packages `mcp` and `fastmcp` is read as if a server had sent it.
+    A result object of the packages `mcp` or `fastmcp` is treated like the answer of a server.
 
     Raises:
         TypeError: If *result* cannot become an observation of the class.
@@ -130,7 +131,7 @@ def observation_of(
 
 
 def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
-    """Return *answer*, MCP's answer to `tools/call`, as if a function had returned its data."""
+    """Convert *answer*, MCP's answer to `tools/call`, as if a function had returned its data."""
     blocks = answer.get("content") or []
     content = [item for block in blocks for item in describe(block, [])]
     text = "\n".join(item.text for item in content if isinstance(item, TextContent))
@@ -144,7 +145,7 @@ def _of_answer(answer: Mapping[str, Any]) -> ResultObservation:
 def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Observation] | None:
     """Return the observation class that the key `kind` of *result* names; None if there is none.
 
-    Also return None if *expected* has a field `kind`: then the key is an ordinary value.
+    Also return None if *expected* has its own field `kind`, because the key is then ordinary data.
     """
     if not isinstance(result, Mapping) or (expected is not None and takes_kind(expected)):
         return None
@@ -163,7 +164,7 @@ def _class_by_kind(result: Any, expected: type[Observation] | None) -> type[Obse
 
 
 def _of_any_class(result: Any, named: type[Observation] | None) -> Observation:
-    """Return *result* as a *named*, else as an `Observation`, else as a `ResultObservation`."""
+    """Convert *result* to the class *named*, else to `Observation`, else to `ResultObservation`."""
     # Then it is data that looks like an observation
     with suppress(Exception):
         if named is not None:
@@ -174,7 +175,7 @@ def _of_any_class(result: Any, named: type[Observation] | None) -> Observation:
 
 
 def _fields(result: Any) -> dict[str, Any] | None:
-    """Return *result* as a dict of an observation's fields; None if its parts have no names."""
+    """Return the named parts of *result* as a dict; None for a value such as a list or number."""
     if _is_content(result) or is_block(result):
         return None
     if isinstance(result, BaseModel):
@@ -247,9 +248,10 @@ def _is_content(value: Any) -> bool:
 
 
 def _comes_from(module: str, *names: str) -> Callable[[Any], bool]:
-    """Return a function that tells whether a value's class comes from the library *module*.
+    """Return a function that tells whether a value is an object of the library *module*.
 
-    The class or one of its bases must have one of *names*. The library is not imported.
+    It checks whether the value's class, or a base of this class, comes from *module* and has one
+    of *names*. The library is not imported.
     """
 
     def fits(value: Any) -> bool:
@@ -322,7 +324,7 @@ def _from_figure(figure: Any) -> list[Content]:
 
 
 def _from_table(table: Any, most: int | None = None) -> list[Content]:
-    """Return the first rows of *table* as CSV, up to *most* tokens, or up to 500 rows if None."""
+    """Return *table* as CSV, cut to *most* tokens; if *most* is None, to the first 500 rows."""
     # An index of mere row numbers
     counted = type(table.index).__name__ == "RangeIndex"
     whole = len(table)
@@ -394,8 +396,8 @@ def is_drawn(value: Any) -> bool:
 def display_bundle(value: Any) -> dict[str, Any]:
     """Return the mime bundle that the display methods of *value* produce; empty if there are none.
 
-    A method that fails is skipped, as in a notebook. The HTML is the object's own, and not
-    sanitized.
+    A method that fails is skipped, as in a notebook. HTML is returned as the object made it,
+    without sanitizing.
     """
     bundle = {mime_type: _called(value, name) for name, mime_type in _METHODS.items()}
     whole = _called(value, _BUNDLE, include=None, exclude=None)
@@ -419,8 +421,8 @@ def _called(value: Any, name: str, **options: Any) -> Any:
 def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
     """Return what a model sees of *value*, for which `is_drawn` is true: an image, or text.
 
-    The text is the markdown or the `repr` of *value*. If that says nothing, it is LaTeX, JSON, HTML
-    or SVG. Long HTML is cut to its beginning, unless *is_whole* is true.
+    The text is the object's markdown or `repr`. If this has no words, as in `<Chart>`, the text is
+    the object's LaTeX, JSON, HTML or SVG. Long HTML is cut unless *is_whole* is true.
     """
     bundle = display_bundle(value)
     for mime_type in _IMAGES:
@@ -461,9 +463,9 @@ _MAKERS: Sequence[tuple[Callable[[Any], bool], Callable[[Any], list[Content]]]] 
     (is_block, content_of_block),
     (is_drawn, content_of_drawn),
 )
-"""Pairs of functions: a test for a kind of values, and what makes content of such values.
+"""Pairs of functions: the first tests a value, the second turns such a value into content.
 
-A value that no test fits becomes JSON.
+A value that passes no test becomes JSON.
 """
 
 
@@ -473,9 +475,10 @@ A value that no test fits becomes JSON.
 def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str) -> Any:
     """Return the data of an MCP server's answer as Python objects.
 
-    This is the structured content without its `{"result": ...}` wrapper. If the wrapper holds a
-    string that is a JSON object or list, the string is parsed. Without structured content, this is
-    the JSON value of the only text block, or else *text*; None if there is no text block.
+    If the answer has structured content, the data is this content, without a `{"result": ...}`
+    wrapper. A string in the wrapper is parsed if it is a JSON object or list. Otherwise, the data
+    comes from the text blocks: the parsed JSON of a single block, or else *text*. Without any text
+    block, it is None.
 
     Args:
         structured: The structured content; None if there is none.
@@ -495,8 +498,8 @@ def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str)
 def is_said_by(texts: Sequence[str], structured: Any) -> bool:
     """Tell whether *texts*, the text blocks of an answer, repeat its structured content.
 
-    They repeat it as JSON, as the string in its `{"result": ...}` wrapper, or as one block for each
-    item of a list.
+    Servers repeat it in several ways: as JSON, as the bare string from its `{"result": ...}`
+    wrapper, or as one block for each item of a list.
     """
     parsed = [_parsed(text) for text in texts]
     said: list[Any] = [list(texts), parsed]
@@ -569,7 +572,7 @@ def frame_of(data: Any) -> Any:
 
 
 def _as_data(value: Any) -> Any:
-    """Return *value* as its JSON form at any depth, but keep Python objects such as dates."""
+    """Turn *value*, and all values in it, into dicts and lists; keep objects such as dates."""
     if type(value) in _LEAVES:
         return value
     # By the type: the `__class__` of an object may run code
@@ -617,7 +620,7 @@ def masked_observation(observation: Observation, redactor: Redactor) -> Observat
 
 
 def masked_error(error: Exception, conversation: Any) -> Exception:
-    """Return *error* with the secrets of *conversation* masked, or a replacement if that fails."""
+    """Mask the secrets of *conversation* in *error*; if that fails, return another error."""
     secrets = secrets_of(conversation)
     if not secrets:
         return error

@@ -107,7 +107,7 @@ _ANYTHING = ("unknown type", "application/octet-stream")
 
 
 def describe(block: Mapping[str, Any], warnings: list[str]) -> list[Content]:
-    """Convert *block*, an MCP content block, for a model; add its problems to *warnings*."""
+    """Convert an MCP content *block* to content for a model; add its problems to *warnings*."""
     match block.get("type"):
         case "text" if isinstance(block.get("text"), str):
             return [TextContent(text=block["text"])]

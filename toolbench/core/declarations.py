@@ -23,7 +23,7 @@ class ToolAnnotations(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str | None = None
-    """A name for people."""
+    """The name that users see."""
     readOnlyHint: bool = False
     """The tool changes nothing."""
     destructiveHint: bool = True
@@ -31,7 +31,7 @@ class ToolAnnotations(BaseModel):
     idempotentHint: bool = False
     """Calling the tool again with the same arguments changes nothing more."""
     openWorldHint: bool = True
-    """The tool reaches outside a closed domain, for example by a web search."""
+    """The tool may interact with things outside a fixed set, as a web search does."""
 
     @property
     def effect(self) -> Effect:
@@ -65,8 +65,9 @@ class Unusable:
 class DeclaredResources:
     """The resources that one call uses, by name: `file:/etc/hosts`, `terminal:session`.
 
-    Calls that name the same resource run one after another; see `run_tools`. With no *keys*, a call
-    shares nothing with other calls. If *declared* is False, it is unknown what the call shares.
+    Calls that name the same resource in *keys* run one after another; see `run_tools`. If
+    *declared* is False, the resources are unknown. Then calls of the same executor object run one
+    after another, unless the tool is read-only or a plain function.
     Source: OpenHands SDK, `DeclaredResources`.
     """
 

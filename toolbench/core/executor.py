@@ -42,10 +42,10 @@ CONVERSATION = "conversation"
 class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     """The object that does the work of a tool and holds its resources.
 
-    It is called as `(action)` or `(action, conversation)`, and may be `async`. If it defines
-    `close`, it must be closed: by `with`, or by a call of `close`. To stop early, define
-    `interrupt`, or look at `current_run().cancelled`. Without resources, a plain function can be
-    the executor of a tool.
+    It is called as `(action)` or `(action, conversation)`, and may be `async`. If the class defines
+    `close`, users must close its objects: by `with`, or by calling `close`. To let a cancelled call
+    stop early, define `interrupt`, or check `current_run().cancelled`. A tool that holds no
+    resources can have a plain function as its executor.
     Source: OpenHands SDK, `ToolExecutor`.
 
     Examples:
@@ -127,7 +127,7 @@ class ExecutableTool(Protocol):
 
 
 def _closing(close: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap *close* so that the executor is marked as closed first, even if *close* then fails."""
+    """Wrap *close* to mark the executor as closed before it runs, in case *close* fails."""
 
     @wraps(close)
     def closing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -229,7 +229,7 @@ def innermost(function: Callable[..., Any]) -> Any:
 
 
 def home_of(executor: Any) -> str:
-    """Return the module and qualified name of the function of *executor*, or else of its class."""
+    """Return the module and qualified name of the function of *executor*, or else its class."""
     if isinstance(executor, FunctionExecutor):
         return place_of(_function_or_class(executor.function))
     return place_of(type(executor))
@@ -256,10 +256,10 @@ def _function_or_class(function: Any) -> Any:
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
-    The conversation goes to the second parameter if that has no default, or if a word of its name
-    is `conv` or `conversation`: `conv_state`, but not `convert`. Otherwise it goes to a parameter
-    called `conversation`, or else to `*args` or `**kwargs`, as a decorator without `wraps` has
-    them. A function without any of these gets only the action.
+    The conversation is passed as the second argument if the second parameter has no default. The
+    same applies if its name has the word `conv` or `conversation`: `conv_state`, but not `convert`.
+    Otherwise, the conversation is passed to a parameter called `conversation`, or else in `*args`
+    or `**kwargs`, which are the parameters of many decorators. Other functions get only the action.
     """
 
     def without(action: Any, conversation: Any) -> Any:

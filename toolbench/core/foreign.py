@@ -30,7 +30,7 @@ from toolbench.redaction.detect import is_secret
 from toolbench.values import as_sent
 
 BASE64 = "toolbench_base64"
-"""The mark, in the metadata of pydantic's schema for `bytes`, that their JSON is base64."""
+"""The key in the metadata of pydantic's schema for `bytes` that says that their JSON is base64."""
 # A default that JSON cannot express
 _UNSAYABLE = object()
 _SIMPLE = frozenset({str, int, bool, type(None)})
@@ -116,9 +116,10 @@ def _definition_name(title: str) -> str:
 
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of *model* for callers, who omit an optional field instead of `null`.
+    """Return the JSON Schema of *model* for callers, which omit optional fields.
 
-    `$defs` stay only for types that refer to themselves; all others are copied where they are used.
+    Unlike `full_schema`, it does not allow `null` for such a field. `$defs` are replaced by the
+    types themselves, except for types that refer to themselves.
     """
     return inline_defs(without_unset_nulls(full_schema(model)))
 
@@ -181,7 +182,10 @@ def foreign_model(
 
 
 def _checks(validator: SchemaValidator, ours: frozenset[str]) -> dict[str, Any]:
-    """Return a pydantic check by *validator* that skips *ours*, the fields of the base class."""
+    """Return a check for a pydantic class, which applies *validator* to all fields but *ours*.
+
+    *ours* are the fields of the base class, about which the JSON Schema says nothing.
+    """
 
     def check(cls: Any, value: Any) -> Any:
         judged = value

@@ -1,7 +1,7 @@
 """Turn a typed, documented function into a tool: `@tool`.
 
-The docstring describes the tool and each parameter. The parameters become an action class.
-`FunctionCall` (in `executor`) then calls the function with an action.
+The docstring describes the tool and each parameter. The parameters become an action class. To run
+the tool, `toolbench.core.executor.FunctionCall` passes the fields of an action to the function.
 """
 
 import re
@@ -86,7 +86,7 @@ class _Argument(NamedTuple):
     name: str
     hint: Any
     default: Any = Parameter.empty
-    """The default; `_UNSET` if the function must not get the argument when a caller omits it."""
+    """The default; `_UNSET` if an omitted argument must not be passed to the function."""
 
 
 def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) -> FunctionShape:
@@ -163,7 +163,7 @@ def _is_typed_dict(hint: Any) -> bool:
 
 
 def _keys_of(table: Any, name: str) -> list[_Argument]:
-    """Return the keys of *table*, the TypedDict of `**kwargs: Unpack[...]`, as arguments."""
+    """Return an argument for each key of *table*, the TypedDict in `**kwargs: Unpack[...]`."""
     arguments = []
     for key, hint in _hints(table, name).items():
         default: Any = Parameter.empty
@@ -239,10 +239,10 @@ def _secrets_in(
 ) -> tuple[dict[str, Secret], dict[str, type]]:
     """Return the secrets among *arguments*, and the declared type of each secret argument.
 
-    A secret is the default of an argument, or in its annotation.
+    An argument is a secret if its default or its annotation is a `Secret`.
 
     Raises:
-        RegistrationError: If a secret has another type than `str`, `SecretStr` or `Any`.
+        RegistrationError: If a secret argument has a type other than `str`, `SecretStr` or `Any`.
     """
     secrets: dict[str, Secret] = {}
     types: dict[str, type] = {}
@@ -333,8 +333,8 @@ def tool(
 ) -> Any:
     """Turn a function into a tool: its parameters become the action, its return value the result.
 
-    Types, defaults and `Annotated[..., Field(...)]` become the schema; the docstring (Google, NumPy
-    or Sphinx style) describes the tool and each parameter.
+    The schema is made from types, defaults and `Annotated[..., Field(...)]`. The docstring (Google,
+    NumPy or Sphinx style) describes the tool and each parameter.
 
     | type of a parameter | field in a form | in the JSON Schema |
     |---|---|---|
@@ -359,44 +359,48 @@ def tool(
     `toolbench.widgets.fields`. For `bytes`, `%tool size file=@scans/1.png` reads a file, with the
     path relative to the notebook; Python passes bytes, and a model sends base64.
 
-    `**kwargs` takes any further argument; `**kwargs: Unpack[SomeTypedDict]` takes the keys of the
-    TypedDict. Two parameters are not arguments for the model: one called `conversation` receives
-    the conversation, and one with the default `secret("NAME")` is filled in where the tool runs.
+    `**kwargs` accepts any other argument; `**kwargs: Unpack[SomeTypedDict]` accepts the keys of the
+    TypedDict. The model does not see two kinds of parameters. A parameter called `conversation`
+    receives the conversation. One with the default `secret("NAME")` receives the secret's value.
 
     The function may return text, numbers, dicts, lists, dataclasses, pydantic models, DataFrames,
     images (PIL, matplotlib, `bytes`), objects that a notebook draws, the results of a FastMCP
-    server's functions, or a list of content blocks. A DataFrame or a list of objects is shown as a
-    table; so is `{"items": [...], "total": 3}`, with its other keys above. Filter and sort it in
-    the notebook, or save all of it as CSV, JSON or Parquet. The user sees a drawn object without
-    its scripts; the model gets its image, markdown or text. If the function is annotated to return
-    an Observation class, the tool returns objects of that class.
+    server's functions, or a list of content blocks. If the function is annotated to return an
+    Observation class, the tool returns objects of that class.
 
-    An exception becomes an error that the user and the model see. For an error of httpx or
-    requests, it includes the first 500 characters of the response's body, unless the body is a
-    stream.
+    A DataFrame or a list of objects is shown as a table. A dict that contains one such list, as in
+    `{"items": [...], "total": 3}`, is shown as the table with the other keys above it. You can
+    filter and sort a table in the notebook, or save all of it as CSV, JSON or Parquet. An object
+    that a notebook draws is shown without its scripts; the model gets its image, markdown or text.
+
+    An exception becomes an error that the user and the model see. An error of httpx or requests
+    includes the first 500 characters of the response's body, unless the body is a stream.
 
     Args:
-        function: The function, plain or `async`; an `async` tool is called without `await`, too.
+        function: The function, plain or `async`. Either way, call the tool without `await`.
         name: The name of the tool; the function's own name if left out.
-        title: A name for people.
+        title: The name that users see.
         description: The description for the model; the docstring if left out.
-        read_only: The tool changes nothing. Like every hint, it is not declared if left out.
-        destructive: The tool may delete or overwrite: a run from a button or a magic asks first.
-        idempotent: A second call with the same arguments has no further effect.
-        open_world: The tool reaches things outside a closed domain.
-        meta: Further facts, as MCP's `_meta`; `{"backup": "other_tool"}` names the tool that an
-            agent with `degrade=True` calls if this one fails.
-        max_result_tokens: The most tokens of a result that a model gets, at least 100; no limit if
-            left out, except that a model gets the first 500 rows of a table. A longer result is cut
-            between items of a list, rows of a table or lines of text, and its last line tells the
-            model so; images do not count. Your code, views and saved files have all of it. A tool
-            with a limit is served without an output schema. A panel shows the tokens of a result,
-            in amber above 2,000 and in red above 20,000.
+        read_only: Declares that the tool changes nothing. The default of this and the next three
+            hints is to declare nothing.
+        destructive: Declares that the tool may delete or overwrite something. Buttons and magics
+            then ask before each run.
+        idempotent: Declares that a second call with the same arguments has no further effect.
+        open_world: Declares that the tool may interact with things outside a fixed set, as a web
+            search does.
+        meta: More data about the tool, MCP's `_meta`. `{"backup": "other_tool"}` names the tool
+            that an agent with `degrade=True` calls if this tool fails.
+        max_result_tokens: The most tokens of a result that a model gets, at least 100. A longer
+            result is cut between items of a list, rows of a table or lines of text, and its last
+            line tells the model. Images do not count. Your code, views and saved files keep the
+            whole result. Without a limit, only tables are cut, to 500 rows. A tool with a limit
+            is served without an output schema. A panel shows the tokens of a result, in amber above
+            2,000 and in red above 20,000.
 
     Raises:
-        RegistrationError: If the function has no name, takes `*args`, is a method without its
-            object, or has parameters of types that JSON cannot carry; if *read_only* and
-            *destructive* are both true; if *max_result_tokens* is too small.
+        RegistrationError: If the function has no name, takes `*args`, is an unbound method, or has
+            a parameter whose type has no JSON form. Also if *read_only* and *destructive* are both
+            true, or *max_result_tokens* is below 100.
 
     Examples:
         >>> from toolbench import tool

@@ -25,9 +25,9 @@ T = TypeVar("T", bound=type)
 
 
 def is_local(place: str) -> bool:
-    """Tell whether *place*, a module and a qualified name, is inside a function.
+    """Tell whether *place*, such as `module.function.<locals>.Class`, is inside a function.
 
-    Each call of the function may define another object at the same place.
+    Each call of that function may define another object with the same place.
     """
     return "<locals>" in place
 
@@ -48,7 +48,10 @@ class Kinds(Generic[T]):
         self._lock = Lock()
 
     def add(self, cls: T) -> None:
-        """Register *cls*; it replaces the class at its place, unless a function defines it."""
+        """Register *cls*; it replaces an earlier class of the same module and qualified name.
+
+        A class that is defined inside a function replaces no other class.
+        """
         place = place_of(cls)
         with self._lock:
             key = place
@@ -68,14 +71,14 @@ class Kinds(Generic[T]):
         return next(reversed(self._known_as(place_of(cls))), cls)
 
     def kind_of(self, cls: T) -> str:
-        """Return the kind of *cls*: its name, or its place if several classes have this name."""
+        """Return the kind of *cls*: its name, or `module.qualname` if the name is not unique."""
         classes = self._by_module(cls.__name__)
         if list(classes.values()) == [cls]:
             return cls.__name__
         return place_of(cls)
 
     def resolve(self, kind: str) -> T:
-        """Return the class of this *kind*, a class name or `module.qualname`.
+        """Return the class of this *kind*, which is a class name or `module.qualname`.
 
         Raises:
             KindError: If no class has this kind, or several modules have a class with this name.

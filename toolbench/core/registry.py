@@ -52,7 +52,7 @@ class ToolRegistry:
         self._aliases: dict[str, str] = {}
         self._lock = RLock()
         self.find_in_notebook: Callable[[str], ToolDefinition[Any, Any]] | None = None
-        """Finds a tool by name: in the notebook, on its servers, and here. `%load_ext` sets it."""
+        """Finds a tool by name in the notebook, on servers and here; set by `%load_ext`."""
         self.find_at_server: Callable[[ToolAddress, Any], ToolDefinition[Any, Any]] | None = None
         """Finds the tool at an address, if its server has it; set when a server connects.
 
@@ -109,14 +109,15 @@ class ToolRegistry:
         hooks.definitions.changed()
 
     def resolve(self, spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
-        """Return the tools that *spec*, a name or a `Tool`, describes, made for *conv_state*.
+        """Return the tools for *spec*, which is the name of a tool or a `Tool`.
 
-        Without *conv_state*, `create` gets a new state whose working directory is the current one.
+        They are created for the conversation with the state *conv_state*. If this is left out,
+        `create` gets a new state, whose working directory is the current directory.
 
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
-            RegistrationError: If the recipe does not take the parameters (a tool that exists
-                already takes none), or does not return a sequence of tools.
+            RegistrationError: If the recipe does not accept the parameters in *spec*, or does not
+                return a sequence of tools. A recipe that is itself a tool accepts no parameters.
         """
         if isinstance(spec, str):
             spec = Tool.model_construct(name=spec)
@@ -246,7 +247,7 @@ def _check_parameters(name: str, create: Any, params: Mapping[str, Any]) -> None
 
 
 def _places(recipe: Any) -> tuple[str, str]:
-    """Return where the executor of *recipe* is defined in the code, and where its arguments are."""
+    """Return where the executor of *recipe* and its action class are defined in the code."""
     if not isinstance(recipe, ToolDefinition):
         if not isclass(recipe):
             recipe = innermost(recipe)
@@ -293,8 +294,8 @@ def resolve_tool(spec: Tool | str, conv_state: Any = None) -> list[ToolDefinitio
 def find_tool(name: str) -> ToolDefinition[Any, Any]:
     """Return the tool called *name*.
 
-    After `%load_ext toolbench`, this is the tool that `%tool` finds. Before, it is the registered
-    tool.
+    After `%load_ext toolbench`, this is the tool that `%tool` finds. Before that, it is the tool
+    that is registered under *name*.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -310,8 +311,8 @@ def find_tools(
 ) -> tuple[list[ToolDefinition[Any, Any]], bool]:
     """Return the tools that *spec* describes, and whether the caller must close them.
 
-    Registered tools come first, then the tool that `find_tool` finds. The caller must close tools
-    that were created for this call.
+    If no tool is registered under the name, this is the tool that `find_tool` finds. The caller
+    must close tools that were created for this call.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -325,9 +326,9 @@ def find_tools(
 
 
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
-    """Return the tool for *tool*: a tool, the name of a tool, or a spec (`Tool`).
+    """Return the tool that *tool* stands for; it may be a tool, a name, or a spec (`Tool`).
 
-    If the module of a tool was reloaded, the tool that replaced it is returned.
+    A tool whose module was reloaded stands for the tool that replaced it.
 
     Raises:
         ToolNotFoundError: If there is no such tool.

@@ -1,7 +1,7 @@
 """Cut long results for a model, and tell the model what was cut.
 
-A list is cut between items, a table between rows, other text at the end of a nearby line. Users,
-records and Python code have the whole result.
+A list is cut between items, a table between rows, and other text at a nearby end of a line. Only the
+model gets the cut result. Users, records and Python code get all of it.
 """
 
 from bisect import bisect_left
@@ -42,8 +42,8 @@ def cut_note(shown: int, whole: int, noun: str) -> str:
 def most_that_fits(whole: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number up to *whole* for which *fits* is true; 0 if there is none.
 
-    *fits* must be true for all numbers below a number that fits. It is called at most with twice
-    the result.
+    If *fits* is true for a number, it must be true for all smaller numbers. It is not called with
+    numbers above twice the result.
     """
     high = 1
     while high < whole and fits(high):
@@ -88,7 +88,7 @@ def _count(blocks: Sequence[Content]) -> int:
 
 
 def _cut_text(text: str, most: int) -> str:
-    """Cut *text* to *most* tokens, between the items of its JSON list if it has exactly one."""
+    """Cut *text* to *most* tokens; if it contains exactly one JSON list, cut between its items."""
     items = _cut_items(text, most)
     if items:
         return items
@@ -105,9 +105,10 @@ def _cut_text(text: str, most: int) -> str:
 
 
 def _cut_items(text: str, most: int) -> str:
-    """Cut *text* between the items of its JSON list; return "" without a list, or if no item fits.
+    """Cut *text* between the items of its JSON list.
 
-    The rest is not reformatted: `1.10` does not become `1.1`.
+    Return "" if *text* does not contain exactly one list, or if no item fits. The items that stay
+    are not reformatted: `1.10` does not become `1.1`.
     """
     text = text.strip()
     if not text.startswith(("[", "{")):
@@ -129,7 +130,7 @@ def _cut_items(text: str, most: int) -> str:
 
 
 def _ends_of_items(text: str) -> list[int]:
-    """Return where the items of a JSON list end: of *text*, or of the only list in *text*."""
+    """Return where each item of the JSON list *text* ends, or of the only list in *text*."""
     begins = [0]
     if text.startswith("{"):
         begins = [begin for value, begin, _ in _parts(text, 0) if isinstance(value, list)]

@@ -39,7 +39,7 @@ _SAVED_KIND = re.compile(f"^{_OWN}((?:{_OWN})*)kind$")
 
 
 class Schema(BaseModel):
-    """A frozen pydantic model that can be made from a JSON Schema, and exports a complete one.
+    """A frozen pydantic model that can be made from a JSON Schema, and exported as one.
 
     Source: OpenHands SDK, `openhands.sdk.tool.schema`.
     """
@@ -85,7 +85,8 @@ class Schema(BaseModel):
     def to_mcp_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of the class for callers, in the form of MCP's `inputSchema`.
 
-        It omits only the titles that pydantic invents, and the `null` of optional fields.
+        It is pydantic's schema without the titles that pydantic invents, and without `null` as a
+        value of optional fields. A class from `from_mcp_schema` returns its original schema.
         """
         if cls.foreign_schema is None:
             return argument_schema(cls)
@@ -97,8 +98,8 @@ class Schema(BaseModel):
         """Return a subclass called *name* that accepts exactly what *schema* accepts.
 
         Values are not converted: `1` stays an integer if the schema says number. A property
-        whose name cannot be an attribute gets a similar attribute, such as `class_` or `a_b`; in JSON
-        the property keeps its name. The module of the class is the module of the caller.
+        whose name cannot be an attribute gets a similar attribute, such as `class_` or `a_b`, but
+        keeps its name in JSON. The `__module__` of the class is the module of the caller.
 
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, or refers to another document.
@@ -197,7 +198,7 @@ class Schema(BaseModel):
 
         @property
         def kind(self) -> str:
-            """The name of the class, unless a field is called `kind`."""
+            """The name of the class. If the class has a field called `kind`, this is the field."""
 
     def __getattr__(self, name: str) -> Any:
         # called for missing attributes only; a property would hide a field called `kind`
@@ -215,12 +216,12 @@ class Schema(BaseModel):
 
     @classmethod
     def newest(cls) -> type["Schema"]:
-        """Return the newest definition of this class, which a repeated cell may have redefined."""
+        """Return the newest definition of this class, because a cell may have redefined it."""
         return _kinds.newest(cls)
 
     @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
-        """Return the class of this *kind*, a class name or `module.qualname`.
+        """Return the class of this *kind*, which is a class name or `module.qualname`.
 
         Raises:
             KindError: If no subclass of this class has this kind, or several modules use the name.
@@ -381,8 +382,8 @@ class Observation(Schema):
     def text(self) -> str:
         """The text blocks of the content, joined, without the error header of a failed call.
 
-        If the content is empty and the class has its own `to_llm_content`, its text blocks are
-        used.
+        If the content is empty and the class has its own `to_llm_content`, the text blocks of that
+        property are used.
         """
         return _texts(self.content or _own_content(self))
 
@@ -392,8 +393,8 @@ class Observation(Schema):
         """The content for the model; if the call failed, it begins with `ERROR_MESSAGE_HEADER`.
 
         If the tool has `max_result_tokens`, longer content is cut, and its last line says so. A
-        class may define its own content, a list of blocks; for an error it should return
-        `super().to_llm_content`.
+        subclass may override this property with its own list of blocks. For an error, it should
+        return `super().to_llm_content`.
         """
         if self.is_error:
             return [TextContent(text=self.ERROR_MESSAGE_HEADER), *self.content]
@@ -425,9 +426,10 @@ class Observation(Schema):
     def visualize(self) -> RenderableType:
         """The view of the result for people; any Rich renderable.
 
-        A Rich `Table` is drawn as a table, and a `Panel` as a box, alone or nested in a `Group`; other
-        renderables look as in a terminal. A class may define its own view. For an error it should
-        return `super().visualize`: if a view leaves out the text of an error, the result says so.
+        A Rich `Table` is drawn as a table, and a `Panel` as a box, alone or nested in a `Group`.
+        Other renderables look as in a terminal. A subclass may override this property. For an error
+        it should return `super().visualize`. The panel shows a note if the view of an error does
+        not contain the error's text.
         """
         view, hide = Text(), redactor_of(self).text
         if self.is_error:
@@ -448,17 +450,17 @@ class Observation(Schema):
 
     @property
     def _asides(self) -> Sequence[str]:
-        """Remarks about the result for people; models do not get them."""
+        """Remarks about the result that are shown to the user and not sent to the model."""
         return ()
 
     @property
     def _is_as_declared(self) -> bool:
-        """Whether the result has the declared form; only a server's result may not have it."""
+        """Whether the result fits the tool's output schema; only a server's result can break it."""
         return True
 
     @property
     def _unread_data(self) -> Any:
-        """Data of the result that is missing in the text for people; None if there is none."""
+        """The data of the result if the text for people does not contain it; otherwise None."""
         return None
 
 
@@ -539,7 +541,7 @@ def _own_content(observation: Observation) -> Sequence[Any]:
 
 
 def _is_read_whole(observation: Observation) -> bool:
-    """Tell whether `to_llm_content` of *observation* is read for the user, who gets all of it."""
+    """Tell whether `to_llm_content` is being read for the user, who gets the uncut content."""
     return any(other is observation for other in _read_now.get())
 
 

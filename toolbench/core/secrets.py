@@ -21,20 +21,21 @@ from toolbench.redaction.known import remembered
 from toolbench.redaction.redactor import Redactor
 
 SERVICE = "toolbench"
-"""The service under which the keyring has the secrets: `keyring set toolbench TRACKER`."""
+"""The service name of the secrets in the keyring, as in `keyring set toolbench TRACKER`."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A secret of a tool, known only by its name; as a default, write `secret("TRACKER")`.
+    """The name of a secret that a tool needs; the value is looked up when the tool is called.
 
-    As an annotation, it fills in a parameter of a function:
+    Annotate a parameter of a function with it, or use `secret("TRACKER")` as its default:
 
         @tool
         def search(query: str, token: Annotated[str, Secret("TRACKER")]) -> str: ...
 
-    An executor declares its secrets in an attribute, and reads them in its call: see the example.
+    An executor declares its secrets in the attribute `secrets`, and reads their values in its call,
+    as in the example.
 
     Raises:
         RegistrationError: If *name* cannot be the name of an environment variable.
@@ -67,10 +68,11 @@ class Secret:
     def value(self) -> str:
         """Return the value from the keyring, the environment, or the user's answer in this session.
 
-        If a tool declares the secret, the user was asked for it before the call.
+        This does not ask the user. For a secret that a tool declares, the user is asked before the
+        tool is called.
 
         Raises:
-            SecretError: If no place has a value.
+            SecretError: If there is no value in any of these places.
         """
         value = _given.get().get(self.name)
         if value is None:
@@ -86,7 +88,7 @@ class Secret:
         return f"secret({self.name!r})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Raise an error: a secret cannot be a field, or the schema would ask a model for it."""
+        """Raise an error: a secret cannot be a field, because a model would be asked to fill it."""
         raise in_schema(self)
 
 
@@ -109,8 +111,8 @@ def secret(name: str) -> Any:
         name: The name in the keyring, and of the environment variable.
 
     Returns:
-        A `Secret`; the declared type lets type checkers accept it as the default of a `str` or a
-        `SecretStr`, the two types that such a parameter may have.
+        A `Secret`. The parameter may be a `str` or a `SecretStr`; because this function is declared
+        to return `Any`, type checkers accept both.
 
     Raises:
         RegistrationError: If *name* cannot be the name of an environment variable.
@@ -141,7 +143,7 @@ def missing(name: str, of: str = "", why: str = "") -> SecretError:
     Args:
         name: The name of the secret.
         of: The name of the tool that was not run, if it is known.
-        why: Why no user gave the value, as the end of a clause, such as `nobody can be asked here`.
+        why: Why the user did not enter a value, as a clause, such as `nobody can be asked here`.
     """
     begin, reason = "The", ""
     if of:
@@ -171,10 +173,12 @@ _read: ContextVar[tuple[set[str], ...]] = ContextVar("toolbench_secrets_read", d
 
 @contextmanager
 def given(values: Mapping[str, str], read: set[str] | None = None) -> Iterator[None]:
-    """Provide *values*, by names of secrets, to the tools that are called in the `with` block.
+    """Provide the values of secrets to the tools that are called in the `with` block.
 
-    Each value that a tool reads in the block is added to *read*. This includes tools that the
-    called tool calls itself.
+    Args:
+        values: The values, by the names of the secrets.
+        read: Each value that a tool reads is added to this set. This includes tools that are called
+            by other tools.
     """
     token, earlier = _given.set({**_given.get(), **values}), _read.get()
     if read is not None:
@@ -187,7 +191,7 @@ def given(values: Mapping[str, str], read: set[str] | None = None) -> Iterator[N
 
 
 def values_of(secrets: Mapping[str, Secret]) -> dict[str, str]:
-    """Return the values of *secrets* by their names, for `given`.
+    """Return a mapping from the name of each of *secrets* to its value, for `given`.
 
     Raises:
         SecretError: If a secret has no value.
@@ -215,7 +219,10 @@ class SecretStore:
         self._asked: dict[str, str] = {}
 
     def find(self, name: str) -> FoundSecret | None:
-        """Find the secret *name*; from now on it is masked in all output. None if it is nowhere."""
+        """Find the value of the secret *name*, and mask it in all later output.
+
+        Return None if there is no value.
+        """
         for place, value in (
             ("from the keyring", _in_keyring(name)),
             (f"from the environment variable {name}", os.environ.get(name)),

@@ -44,7 +44,7 @@ class ConversationState:
 
         Args:
             working_dir: The working directory of tools; the current directory if left out.
-            persistence_dir: The directory in which tools may keep files between sessions, if any.
+            persistence_dir: The directory, if any, in which tools may keep files between sessions.
             secrets: Values that are masked in all results of tools.
             workspace: An OpenHands workspace, or a directory, instead of *working_dir*.
         """
@@ -67,8 +67,8 @@ def spend(conversation: Any, usage: Any) -> None:
     """Add *usage* to the usage of *conversation*, for an executor that calls a model itself.
 
     Args:
-        conversation: The conversation that the executor got; None, or one of another library, is
-            ignored.
+        conversation: The conversation that was passed to the executor. It is ignored if it is None
+            or comes from another library.
         usage: A `toolbench.llm.models.Usage`; None adds nothing.
     """
     add = getattr(conversation, "spend", None)

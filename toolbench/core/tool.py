@@ -137,11 +137,11 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
         _kinds.add(cls)
 
     def __new__(cls, *arguments: Any, **fields: Any) -> Self:
-        """Make a tool from *fields*; positional arguments need a class with its own `__init__`.
+        """Make a tool from *fields*. Only classes with their own `__init__` may take *arguments*.
 
         Raises:
-            TypeError: If there are positional arguments, as if the class were a tool to call. The
-                message contains the code that makes a tool of the class.
+            TypeError: If the class is called with positional arguments, as if it were a tool. The
+                message contains code that makes a tool from the class.
         """
         author = next(base for base in cls.__mro__ if "__init__" in vars(base))
         if arguments and "__dataclass_fields__" in vars(author):
@@ -165,7 +165,7 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
     @classmethod
     def resolve_kind(cls, kind: str) -> type[Self]:
-        """Return the tool class of this *kind*, a class name or `module.qualname`.
+        """Return the tool class of this *kind*, which is a class name or `module.qualname`.
 
         Type parameters are ignored: `X[A, B]` is `X`.
 
@@ -180,9 +180,9 @@ class ToolBase(ABC, Generic[ActionT, ObservationT]):
 
 
 class _ValueOfClass:
-    """The default of a field: it stands for the value of the class attribute.
+    """A default for a field that stands for the value of the class attribute.
 
-    With this mark, a field that was left out differs from a field that was set to the same value.
+    It distinguishes a field that was left out from a field that was set to the same value.
     """
 
     def __init__(self, value: Any) -> None:
@@ -236,22 +236,22 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     _number: int = field(init=False, repr=False, default_factory=count().__next__)
     """How many tools were made before this one."""
     _is_replaced: bool = field(init=False, repr=False, default=False)
-    """Whether the tool left its module when the module was reloaded."""
+    """Whether the tool's module was reloaded, and no longer contains this tool."""
     _is_warned_of: bool = field(init=False, repr=False, default=False)
     """Whether a warning already said that the tool's class is outdated."""
 
     source: ClassVar[str] = "native"
     """Where the tool comes from: `native`, or `mcp:` and the name of a server."""
     origin: ClassVar[Any] = None
-    """Details of the connection that distinguish servers of the same name; None without one."""
+    """Details of the tool's server that distinguish it from servers of the same name, if any."""
     is_listed: ClassVar[bool] = True
     """Whether the tool's server still lists the tool; true for a tool without a server."""
     blocked: ClassVar[str] = ""
-    """The error message for calls if the tool cannot be called now; empty if it can."""
+    """The error message for a call while the tool cannot be called; empty while it can."""
     is_replayed: ClassVar[bool] = False
-    """Whether a recording answers the calls, so that no call changes anything."""
+    """Whether calls are answered from a recording, so that no call changes anything."""
     is_in_development: ClassVar[bool] = False
-    """Whether the user develops the server of the tool; then call `catch_up` before each call."""
+    """Whether the tool's server is under development. If so, call `catch_up` before each call."""
 
     # --- how it is made -----------------------------------------------------------
 
@@ -438,9 +438,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return ""
 
     def preview(self, action: ActionT) -> Sequence[str]:
-        """Return lines that say what the call with *action* would do, for the question for consent.
+        """Return lines that describe what the call with *action* would do.
 
-        A subclass can add to the arguments, for example the folder in which the call works.
+        They are shown, below the arguments, when the user is asked for consent. A subclass can
+        override this, for example to name the folder in which the call works.
         """
         return ()
 
@@ -486,7 +487,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return self
 
     def catch_up(self) -> Observation | None:
-        """Restart a server that the user develops if its source changed; return any failure."""
+        """Restart the tool's server if it is under development and its source has changed.
+
+        Return an error observation if the server does not start; otherwise None.
+        """
         return None
 
     @property
@@ -509,9 +513,9 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
         """Return a copy with the fields in *update* replaced, among them `title` and `schema`.
 
-        With `title`, the annotations change:
-        `split_bill.model_copy(update={"title": "Split the bill"})`. With `schema`, a JSON Schema,
-        the action type changes; the copy passes its arguments to this tool.
+        `title` is set in the annotations:
+        `split_bill.model_copy(update={"title": "Split the bill"})`. `schema` is a JSON Schema for
+        the arguments of the copy, which passes them to this tool.
 
         Raises:
             RegistrationError: If the tool has no such field, or a value cannot be used.
@@ -624,7 +628,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*, without a check if an MCP server will check them.
+        """Return the action for *arguments*, which are not checked if an MCP server checks them.
 
         Raises:
             ArgumentsError: If the arguments are checked here and do not fit.
@@ -834,7 +838,7 @@ for _field in fields(ToolDefinition):
 
 
 class _OriginalTool(ToolExecutor[Action, Observation]):
-    """The executor of a copy with another schema: it passes the arguments to the original tool.
+    """The executor of a copy whose schema was replaced; it calls the original tool.
 
     Closing this executor does not close the original tool.
     """
@@ -878,9 +882,9 @@ def after_reload(tool: ToolDefinition[Any, Any]) -> ToolDefinition[Any, Any]:
 
 
 def call_after_reload(tool: ToolDefinition[Any, Any], call: Any) -> Any:
-    """Return *call*, or its arguments if its class is from before a reload of the tool's module.
+    """Return the arguments of *call* if its class is outdated after a reload; else *call* itself.
 
-    After a reload, a class that was imported by name is still the earlier class.
+    A class that was imported by name is not replaced when its module is reloaded.
     """
     kind = type(call)
     if isinstance(call, tool.action_type) or kind.__module__ == "__main__":

@@ -1,4 +1,4 @@
-"""Advice in error messages: for calls that do not fit, classes that are no tools, old tools."""
+"""Advice in error messages about misfitting calls, classes used as tools, and outdated tools."""
 
 import re
 from collections.abc import Mapping
@@ -36,9 +36,10 @@ def no_action(tool_name: str, action_type: type[Action], argument: Any) -> TypeE
 
 
 def _call_by_keywords(tool_name: str, action_type: type[Action]) -> str:
-    """Return example code for a call with the required arguments, or else the first, as keywords.
+    """Return code of an example call, with the required arguments as keywords.
 
-    The result is empty if a name of an argument is not valid in Python.
+    If no argument is required, the first one is used. The result is empty if the name of an
+    argument is not valid in Python.
     """
     first: list[str] = []
     required: list[str] = []
@@ -55,7 +56,7 @@ def _call_by_keywords(tool_name: str, action_type: type[Action]) -> str:
 
 
 def two_forms(tool_name: str, action: Any, arguments: Mapping[str, Any]) -> TypeError:
-    """Return the error for a call with both *action* and *arguments*, which are keywords."""
+    """Return the error for a call that passes both an *action* and keyword *arguments*."""
     return TypeError(
         f"{tool_name} takes its arguments in one form: give either "
         f"{indefinite(type(action).__name__)} or the keywords {', '.join(arguments)}, not both."
@@ -114,12 +115,11 @@ def _making_code(tool_class: type["ToolDefinition[Any, Any]"], name: str) -> str
 
 
 def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
-    """Return the sentence that says how to make *tool* again after its class was redefined.
+    """Return a sentence that says how to make *tool* again after one of its classes was redefined.
 
-    The sentence is empty if *tool*, or a later tool at its place (see `latest`), is made from the
-    newest classes. It is also empty for the tool of a function, whose class is made with the tool.
-    As functions called `a-b` and `a_b` share a class name, a newer class may belong to another
-    tool.
+    The sentence is empty if *tool*, or the newer tool that `latest` returns, uses the newest
+    classes. It is also empty for a tool made by `@tool`, whose action class is made with the tool.
+    A newer class of the same name then belongs to another tool, such as `a_b` instead of `a-b`.
     """
     if not tool.is_stale or not tool.latest().is_stale or isinstance(tool.executor, FunctionCall):
         return ""
@@ -143,7 +143,7 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
 
 
 def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int = 1) -> None:
-    """Warn, once for each tool, with the sentence of `remake_advice` if there is one.
+    """Warn with the sentence from `remake_advice`, if it is not empty, once for each tool.
 
     Args:
         tool: The tool that is called.

@@ -50,7 +50,7 @@ class Parameters:
     """The JSON Schemas of one class of actions or observations; each caller gets a copy."""
 
     def __init__(self, accepted: dict[str, Any], parameters: dict[str, Any]) -> None:
-        """Keep *accepted*, which values must fit, and *parameters*, the schema for callers."""
+        """Keep two schemas: *accepted* for checking values, and *parameters* for callers."""
         self._accepted = accepted
         self._parameters = parameters
         self._packed: dict[tuple[bool, bool] | None, bytes] = {}
@@ -241,7 +241,7 @@ def check_present(saved: Mapping[str, Any], *keys: str) -> None:
 
 
 def core_schema_of(tool_class: Any) -> CoreSchema:
-    """Return the pydantic schema for fields of *tool_class*, which saves and loads their tools."""
+    """Return the pydantic schema with which a model saves and loads fields of *tool_class*."""
 
     def validated(value: Any) -> Any:
         if isinstance(value, tool_class):

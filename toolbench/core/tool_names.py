@@ -54,8 +54,8 @@ class ToolAddress(NamedTuple):
 def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
     """Return the tool of *tools* whose address is *text*; None if there is none.
 
-    A tool's name may contain dots too, so first look for a tool called *text*. If several servers
-    fit, such as `a` and `a.b` for `a.b.c`, the server with the longest name is chosen.
+    A tool whose whole name is *text* comes first, because names of tools may contain dots. If
+    several servers fit, as `a` and `a.b` do for `a.b.c`, the longest name of a server wins.
 
     Args:
         text: `server.tool`, or `server_tool`, the name that the tool gets if names clash.
@@ -110,8 +110,8 @@ def by_first_words(
 ) -> tuple[list[tuple[str, list[str]]], list[str]]:
     """Group *names* that begin with the same word; return the groups, and the other names.
 
-    A beginning that all names share makes no group. Each group has a pattern of its names, such as
-    `get_*`, and the largest group comes first. The pattern of a group of one name is the name.
+    Words that all names begin with are ignored. Each group has a pattern that fits its names, such
+    as `get_*`, and the largest group comes first. The pattern of a single name is the name itself.
 
     Args:
         names: The names of tools, without duplicates.

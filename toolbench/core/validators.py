@@ -38,7 +38,7 @@ _NO_SCHEMAS = frozenset({"default", "expected", "metadata", "serialization"})
 def _kind(part: Any) -> str:
     """Return the kind of *part*, a part of a core schema; empty if it is not a schema itself.
 
-    The keys of other dicts are names that users choose, perhaps `type` or `metadata`.
+    A dict of fields may have a field called `type`, but the value of that is not a string.
     """
     kind = part.get("type") if isinstance(part, dict) else None
     return kind if isinstance(kind, str) else ""
@@ -62,7 +62,7 @@ def _cores(whole: Any) -> Iterator[dict[str, Any]]:
 
 
 def _copied(part: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a copy of *part*, a part of a core schema, with *change* applied to its parts."""
+    """Copy *part*, a part of a core schema, and apply *change* to each value directly inside it."""
     if isinstance(part, list | tuple):
         return type(part)(map(change, part))
     if not isinstance(part, dict):
@@ -114,7 +114,10 @@ def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, A
 
 
 def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
-    """Return a validator that refuses unknown names at any depth; None if pydantic's does that."""
+    """Return a validator that refuses unknown names at any depth.
+
+    Return None if pydantic's own validator of *action_type* already does so.
+    """
     if _STRICT not in vars(action_type):
         # Nothing if it is complete
         action_type.model_rebuild(raise_errors=False)
@@ -163,8 +166,8 @@ def _unknown_names(
 ) -> list[Problem]:
     """Return a problem for each name in *arguments* that *error* reports as unknown.
 
-    pydantic reports the errors of all branches of a union. So a name that another branch knows is
-    returned only if there are no other problems.
+    For a union, pydantic reports the errors of each branch. A name that is unknown in one branch
+    and known in another is returned only if there are no other problems.
     """
     node = read(full_schema(action_type))
     problems, known_elsewhere = [], []
