@@ -65,22 +65,22 @@ class Agent:
                 function, or another agent. If there are more than 100, the model is offered a
                 tool that searches them.
             system_prompt: The instructions for the model; none if left out.
-            max_steps: The most steps of one `run`. A step is one answer of the model with its
-                calls.
-            max_cost: The most US dollars that a conversation may cost; then no further request is
-                made. The cost is the sum of `usage.cost` of all answers. This includes the answers
-                of models that condense, rate or edit calls, or do delegated tasks, and answers that
-                a fork copied. OpenRouter reports the cost. For other providers, give
-                `as_model(..., price=(read, written))`, in dollars for a million tokens. An answer
-                without a known cost counts as free; a notice reports this once.
-            mcp_config: MCP servers whose tools are added, as for `create_mcp_tools`; they are
-                connected when a conversation begins, and closed at its end. The servers of a
-                file have to be approved, as there.
+            max_steps: The most steps of one `run`. A step is one answer of the model, together with
+                running the calls in this answer.
+            max_cost: The most US dollars that a conversation may cost. When they are spent, no
+                further request is made. All answers count, including those of models that
+                summarise, rate calls, work inside a tool or do delegated tasks. Answers that a fork
+                copied count, too. OpenRouter reports the cost of an answer. For other
+                providers, give `as_model(..., price=(read, written))`, in dollars for a million
+                tokens. An answer without a known cost counts as free; a notice reports this once.
+            mcp_config: MCP servers whose tools are added, in any form that `create_mcp_tools`
+                takes. They are connected when a conversation begins, and closed when it ends.
+                Servers from a configuration file need your approval, as with `create_mcp_tools`.
             condenser: Decides when and how older turns are summarised. If left out, they are
                 summarised only on request.
             security_analyzer: Rates each call before the policy looks at it; you are asked before a
                 call that is rated HIGH.
-            max_parallel: The most calls of one answer that run at the same time.
+            max_parallel: How many calls from one answer may run at the same time.
             retry: How often a call is repeated after a network error or a timeout, if its
                 tool is read-only or idempotent.
             degrade: Whether a failed call is repeated with another tool, the backup. The tool names
@@ -137,7 +137,7 @@ class Agent:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Any]]:
-        """Functions for the arguments that the agent supplies to a tool's `create`, by name."""
+        """Functions that return the arguments `llm` and `agent` for the `create` of a tool."""
         return {"llm": lambda: self.llm, "agent": self._delegate}
 
     def _delegate(self) -> "Agent":
@@ -147,7 +147,7 @@ class Agent:
         return other
 
     def _skips(self, tool: ToolDefinition[Any, Any]) -> bool:
-        """Tell whether this agent is a sub-agent and *tool* would delegate to a sub-agent again."""
+        """Tell whether this agent is a sub-agent and *tool* delegates to a sub-agent."""
         executor = tool.executor
         if not self.is_delegate or not isinstance(executor, DelegateExecutor):
             return False
@@ -207,8 +207,8 @@ class ToolProblem:
     """The name of an argument, or `name`, `description`, or `arguments` for all arguments."""
     message: str
     refused: bool
-    """Whether the provider refuses a request with this part; if not, the part is changed when it is
-    sent."""
+    """Whether the provider refuses a request with this part. If False, the part is changed
+    automatically when the tool is sent."""
 
     def __str__(self) -> str:
         weight = "refused" if self.refused else "changed when it is sent"
@@ -218,8 +218,8 @@ class ToolProblem:
 def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
     """Return the parts of *tools* that the provider of *model* does not accept; refused parts first.
 
-    Source: OpenHands, `check_tools`. That function changed the tools; this one only reports the
-    changes that are made when the tools are sent.
+    Parts that are not refused are changed when the tools are sent; this function only reports them.
+    Source: OpenHands, `check_tools`, which changed the tools itself.
 
     Args:
         tools: The tools: anything that `Agent` takes as tools, such as classes, specs and names.

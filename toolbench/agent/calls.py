@@ -1,6 +1,6 @@
-"""Run the calls of one answer of the model, in parallel if their resources allow it.
+"""Run the tool calls that the model made in one message, in parallel if their resources allow it.
 
-Each call gets exactly one answer.
+For each call, exactly one answer is logged: its result, an error, or a refusal.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,8 +74,8 @@ class Calls:
     ) -> None:
         """Run the calls of *agent_state* with the tools of *toolset* and the settings of *agent*.
 
-        *conversation* is given to the tools. A model may rate the calls: *spend* is called with its
-        tokens and cost.
+        *conversation* is passed to the tools. If a model rates the calls, *spend* is called with
+        the tokens and cost of each rating.
         """
         self._spend = spend
         self._agent = agent
@@ -95,7 +95,10 @@ class Calls:
         cell."""
 
     def interrupt(self) -> None:
-        """Stop the running calls, answer them as interrupted, and stop the rating of calls."""
+        """Stop the running calls, and any request that rates calls.
+
+        The stopped calls are answered as interrupted.
+        """
         self._stopped_at = monotonic()
         if (token := self._token) is not None:
             token.cancel("the conversation was interrupted")
@@ -103,13 +106,13 @@ class Calls:
             stop(run, INTERRUPTED)
 
     def run(self, current: Round, chosen: Chosen = None) -> None:
-        """Run and answer the waiting calls of the round *current*.
+        """Run the pending calls in *current*, and log an answer to each.
 
-        If the user stops the work before the calls run, they keep waiting.
+        If the user stops the work before the calls run, they stay pending.
 
         Args:
-            current: The round: the calls of one message of the model.
-            chosen: The only call to run; all waiting calls if left out.
+            current: The calls that the model made in one message.
+            chosen: The only call to run; all pending calls if left out.
         """
         self._token, self._stopped_at = CancelToken(), None
         try:
@@ -132,20 +135,20 @@ class Calls:
 
     @property
     def asking(self) -> frozenset[int]:
-        """The numbers of the running calls whose tools wait for an answer of the user."""
+        """The numbers of the running calls whose tools have asked the user a question."""
         # A copy: another thread may change it
         runs = dict(self._in_progress).items()
         return frozenset(id_ for id_, run in runs if run and run.state == "waiting")
 
     def mark_running(self, current: Round, chosen: Chosen = None) -> None:
-        """Mark the waiting calls of the round *current*, or only the call *chosen*, as running."""
+        """Mark the pending calls in *current*, or only the call *chosen*, as running."""
         self._in_progress = {call.id: None for call in chosen_of(current, chosen)}
 
     def answer_interrupted(self, current: Round) -> None:
-        """Answer each call of the round *current* that was running and has no answer yet.
+        """Log an answer to each call in *current* that was running and has no answer yet.
 
-        If its run has ended, the answer is the run's result; otherwise it says that the call was
-        interrupted.
+        If the run of the call has ended, the answer is the result of the run. Otherwise, the answer
+        says that the call was interrupted.
         """
         runs = self._in_progress
         left = [call for call in current.waiting if call.id in runs]
@@ -237,10 +240,10 @@ class Calls:
     # --- meanwhile -------------------------------------------------------------------
 
     def _carry_out(self, runs: Sequence[Run]) -> None:
-        """Carry out *runs*, each in its own thread; return at their end, or soon after a stop.
+        """Carry out *runs*, each in its own thread, until they end or soon after the user's stop.
 
-        The threads make it possible to stop without waiting for a tool. In a cell, the output of
-        tools goes to the cell. After a click on a button, the output of each tool goes to its run.
+        The threads make it possible to stop without waiting for a tool. In a cell, what the tools
+        print appears in the cell. After a click on a button, it is stored in the run of each tool.
         """
         work_in: Callable[[Run], AbstractContextManager[object]] | None = _printing_apart
         if current_thread() is main_thread():
@@ -256,7 +259,7 @@ class Calls:
                 self._note(f"{run.tool.name} {_LEFT}")
 
     def _is_left(self) -> bool:
-        """Tell whether the last stop is over `PATIENCE` seconds ago: then tools are not awaited."""
+        """Tell whether the user's stop was `PATIENCE` seconds ago, so tools are left behind."""
         begun = self._stopped_at
         return begun is not None and monotonic() - begun > PATIENCE
 
@@ -339,10 +342,10 @@ def _with_note(answer: ObservationEvent, note: str) -> ObservationEvent:
 
 
 def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
-    """Return the waiting calls of the round *current*, or only the call *chosen*.
+    """Return the pending calls in *current*, or only the call *chosen*.
 
     Raises:
-        ToolbenchError: If the chosen call is not waiting.
+        ToolbenchError: If the chosen call is not pending.
     """
     waiting: list[ActionEvent] = []
     if current is not None:
@@ -360,7 +363,7 @@ def chosen_of(current: Round | None, chosen: Chosen) -> list[ActionEvent]:
 
 
 def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
-    """Return an answer to *call* with *result*, which the user gave instead of the tool.
+    """Return an answer to *call* that contains *result*, which the user wrote.
 
     Args:
         call: The call.
@@ -385,7 +388,7 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
 
 
 def refusal_of(call: ActionEvent, reason: str) -> UserRejectObservation:
-    """Return the answer to *call*, which was declined or interrupted; *reason* says why."""
+    """Return the answer to a *call* that was declined or interrupted; *reason* says why."""
     return UserRejectObservation(
         call.tool_call_id, reason, action_id=call.id, tool_name=call.tool_name
     )
@@ -416,7 +419,7 @@ def understood(call: ToolCall, tools: Mapping[str, AnyTool], provider: Provider)
 
 
 def without_lost_secret(call: ToolCall) -> ToolCall:
-    """Return *call*; set its `error` if a mark replaces a secret in its arguments."""
+    """Return *call*, with an `error` if an argument has the mark for a masked secret."""
     message = (
         f"{MARK!r} is here in place of a secret, which is never saved: edit the call and "
         "write the secret again, or answer the call by hand"
@@ -447,13 +450,13 @@ def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 
 def undo_last(events: Sequence[Event], redactor: Redactor) -> list[Event]:
-    """Undo the newest edits among *events*: all undoable edits of the last step that has any.
+    """Undo all edits of the newest step among *events* that made edits which can be undone.
 
-    Edits that were already undone do not count. *redactor* masks secrets in the reports.
+    Edits that were already undone do not count. *redactor* masks secrets in the returned events.
 
     Returns:
-        Events that report the result: a notice for the user about failures, a message for the
-        model.
+        The events to log: a notice that tells the user what could not be undone, and a message that
+        tells the model what was undone.
     """
     report, notice, undone = list[str](), list[str](), list[int]()
     for call in reversed(_last_edits(events)):

@@ -65,7 +65,7 @@ class Condenser(Protocol):
     """
 
     def wants(self, turns: Sequence[Turn], tokens: int) -> bool:
-        """Tell whether to summarise *turns* now; *tokens* is an estimate for all messages."""
+        """Tell whether to summarise *turns* now; *tokens* is the estimated size of all messages."""
 
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
@@ -75,7 +75,7 @@ class Condenser(Protocol):
         Args:
             turns: All turns, oldest first. Calls and their answers are one turn.
             model: The agent's model, for a condenser without its own model.
-            cancel: Can stop the request to the model.
+            cancel: A handle with which another thread can cancel the request to the model.
 
         Raises:
             ModelError: If the model gives no summary.
@@ -105,11 +105,12 @@ class LLMSummarizingCondenser:
         """Let *llm* write the summaries.
 
         Args:
-            llm: The model that summarises, as for `as_model`; the agent's model if left out.
-            max_tokens: The most tokens of all messages together; beyond this, older turns are
-                summarised. Numbers of tokens are estimates.
-            keep_tokens: The most tokens of the newest turns, which stay unchanged; a third of
-                *max_tokens* if left out. The last turn is always kept.
+            llm: The model that summarises, in any form that `as_model` takes; the agent's model if
+                left out.
+            max_tokens: Older turns are summarised if all messages together have more tokens, by an
+                estimate.
+            keep_tokens: How many tokens of the newest turns stay unchanged; a third of *max_tokens*
+                if left out. The last turn is always kept.
             keep_first: How many turns at the beginning stay unchanged. The first turn is the task.
 
         Raises:
@@ -165,7 +166,7 @@ class LLMSummarizingCondenser:
         return Summary(_HEAD + answer.text.strip(), middle, answer.usage)
 
     def _tail_of(self, turns: Sequence[Turn]) -> int:
-        """Return the index of the first of the newest turns, which are kept; at least one is."""
+        """Return the index of the first turn to keep at the end; the last turn is always kept."""
         if not turns:
             return 0
         place = len(turns) - 1

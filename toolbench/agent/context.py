@@ -29,9 +29,10 @@ LEFT_OUT = "[an image was left out: the model did not take it]"
 
 
 def without_images(message: Message, takes: Callable[[ImagePart], bool]) -> tuple[Message, int]:
-    """Replace the images of *message* with notes; return the message and the number of images.
+    """Replace images in *message* with notes; return the message and the number of these images.
 
-    In a message of the model, an image stays if *takes* is true: the provider accepts it there.
+    An image in a message that the model wrote stays if *takes* returns True for it, which means
+    that the provider accepts it there.
     """
     count = 0
     parts: list[Part] = []
@@ -85,7 +86,7 @@ class Turn:
 
     @property
     def is_open(self) -> bool:
-        """Whether a model can answer the turn: its last message is not from the model."""
+        """Whether a model can answer the turn, because its last message is not from the model."""
         return self.parsed[-1].role != "assistant"
 
 
@@ -160,16 +161,16 @@ class Context:
 
     @property
     def new_event_ids(self) -> tuple[int, ...]:
-        """The numbers of all events from the model's last answer on."""
+        """The numbers of the events of the model's last answer and of all later events."""
         turns = self.turns
         places = (p for p in reversed(range(len(turns))) if not turns[p].is_users)
         new = turns[next(places, 0) :]
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Replace the images of the events *event_ids* with notes; return the number of images.
+        """Replace images of the events *event_ids* with notes; return the number of these images.
 
-        An image in a message of the model stays if the provider accepts it there.
+        An image in a message that the model wrote stays if the provider accepts it there.
         """
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
@@ -235,9 +236,9 @@ def message_content(message: Any) -> list[Content]:
 def assistant_message(
     text: str, calls: Sequence[ToolCall], provider: Provider, images: Iterable[str] = ()
 ) -> Message:
-    """Make the message in which a model sends *text*, *images* and *calls*, for *provider*.
+    """Make a message of the model with *text*, *images* and *calls*, in the format of *provider*.
 
-    A conversation can then continue with a model of another provider.
+    With such messages, a conversation can continue with a model of another provider.
     """
     parts: list[Part] = [ImagePart(url) for url in images]
     if text or not (calls or parts):

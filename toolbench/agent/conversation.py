@@ -1,7 +1,7 @@
-"""Conversations: the dialogue of user, model and tools, and the loop that leads it.
+"""A conversation of user, model and tools, and the loop that runs it.
 
 The loop asks the model, runs its calls, answers each call, and decides when to stop. One step is
-one answer of the model with all its calls. Every call gets exactly one answer, even if the call
+one message of the model with all its calls. Every call gets exactly one answer, even if the call
 fails, is refused or interrupted, or if the conversation is paused before the call runs.
 
 Source: OpenHands, `CodeActAgent.step`; OpenHands SDK, `Conversation` and `LocalConversation`.
@@ -56,7 +56,8 @@ _LEFT = "The call was not run: the user ended the conversation."
 class Conversation:
     """A conversation of user, model and tools; an executor gets it as its second argument.
 
-    Only one thread at a time can take steps.
+    A call of the model that has no answer yet is *pending*: you can run, edit, answer or refuse it.
+    Only one thread at a time can ask the model, run calls or answer them.
 
     Source: OpenHands SDK, `Conversation`.
 
@@ -97,7 +98,7 @@ class Conversation:
             workspace: A directory, or an OpenHands workspace.
             secrets: Values that tools may use and that no model gets. `${NAME}` in an argument of
                 a server's tool stands for the secret of that name.
-            callbacks: Called with each event, in the thread that made it.
+            callbacks: Functions that are called with each new event, in the thread that logs it.
 
         Raises:
             TypeError: If *state* is given together with *workspace* or *secrets*, or *agent* is not an agent.
@@ -115,9 +116,9 @@ class Conversation:
         self.state = state
         self.agent = agent
         self.depth = 0
-        """How many conversations contain this one: 0 unless another one delegated its task."""
+        """How deep this conversation is nested: 0, or 1 for a delegated task, and so on."""
         self.parent: Conversation | None = None
-        """The conversation that delegated this one's task, and also counts its cost."""
+        """The conversation that delegated this task; its cost includes the cost of this one."""
         self._agent_state: AgentState | None = None
         if agent is None:
             return
@@ -131,13 +132,13 @@ class Conversation:
         self.sender = Sender(agent, self.toolset, agent_state, self.redactor, self.spend)
         self.calls = Calls(agent, self, self.toolset, agent_state, self.spend)
         self._worker: dict[str, object] = {}
-        """The marker of the work that a thread does now; it has at most one entry."""
+        """A marker for the thread that uses the conversation now; it has at most one entry."""
         self._is_whole = True
         """Whether the state matches its log; false during work and after interrupted work."""
 
     @property
     def agent_state(self) -> AgentState:
-        """The state that the loop changes: all events and what follows from them.
+        """All events of the conversation, and the state that the loop derives from them.
 
         Raises:
             ToolbenchError: If there is no agent.
@@ -152,7 +153,7 @@ class Conversation:
 
     @property
     def loop(self) -> Self:
-        """This conversation itself, for notebooks from versions in which the loop was an object."""
+        """This conversation itself, for notebooks that were written for a separate loop object."""
         return self
 
     @property
@@ -176,7 +177,10 @@ class Conversation:
     # --- say something, and let the model work --------------------------------------------
 
     def send_message(self, message: Any) -> None:
-        """Add a message of the user, a string or a list of contents; `run` then asks the model."""
+        """Add a message of the user, which is a string or a list of content blocks.
+
+        The model gets it with the next request, for example when you call `run`.
+        """
         agent_state = self.agent_state
         self.forget_late_stop()
         content = self._masking.content(message_content(message))
@@ -185,7 +189,7 @@ class Conversation:
     def step(self) -> list[Event]:
         """Ask the model once and run all its calls; return the new events.
 
-        If calls wait for the user, run only these calls, without asking the model.
+        If calls are pending, only run these calls, without asking the model.
         """
         with self._at_work() as agent_state:
             place = len(agent_state.log)
@@ -216,7 +220,7 @@ class Conversation:
             return reason
 
     def pause(self) -> None:
-        """Stop `run` before its next request, or before the calls of the last answer."""
+        """Stop `run` before its next request, or before it runs the calls of the last answer."""
         self.agent_state.stopping.set()
 
     def interrupt(self) -> None:
@@ -231,7 +235,7 @@ class Conversation:
         self.calls.interrupt()
 
     def forget_late_stop(self) -> None:
-        """Forget a stop that came after the work had ended, so that it does not stop new work."""
+        """Forget a stop that was requested after the work ended, so that it stops no later work."""
         if not self._worker:
             self.agent_state.stopping.clear()
 
@@ -251,15 +255,15 @@ class Conversation:
 
     @property
     def pending(self) -> Sequence[ActionEvent]:
-        """The calls of the model that wait for an answer, with their present arguments."""
+        """The calls of the model that have no answer yet, with the changes of `edit_pending`."""
         return chosen_of(self.agent_state.round, None)
 
     def run_pending(self, call: Chosen = None) -> list[Event]:
-        """Run the waiting calls without asking the model; return the new events.
+        """Run the pending calls without asking the model; return the new events.
 
         Args:
             call: The call to run: an event of `pending`, the number of that event, or the id that
-                the model gave the call. If left out, all waiting calls run.
+                the model gave the call. If left out, all pending calls run.
         """
         with self._at_work() as agent_state:
             place = len(agent_state.log)
@@ -267,14 +271,14 @@ class Conversation:
             return agent_state.log.after(place)
 
     def edit_pending(self, call: Chosen, arguments: Mapping[str, Any]) -> None:
-        """Replace the arguments of a waiting call; the model gets the new ones with the call's answer.
+        """Replace the arguments of a pending call; its answer tells the model the new arguments.
 
         Args:
-            call: As in `run_pending`; None if only one call waits.
+            call: As in `run_pending`; None if only one call is pending.
             arguments: All new arguments of the call.
 
         Raises:
-            ToolbenchError: If the arguments do not fit the tool, or no such call waits.
+            ToolbenchError: If the arguments do not fit the tool, or no such call is pending.
         """
         with self._deciding() as agent_state:
             event = self._one_of(call)
@@ -292,21 +296,21 @@ class Conversation:
             agent_state.add(CallEdit(changed, action_id=event.id))
 
     def answer_pending(self, call: Chosen, result: Any) -> None:
-        """Answer a waiting call with your own *result*; the tool does not run.
+        """Answer a pending call with your own *result*; the tool does not run.
 
         Args:
-            call: As in `run_pending`; None if only one call waits.
-            result: A string, contents, any JSON value, or an `Observation`.
+            call: As in `run_pending`; None if only one call is pending.
+            result: A string, content blocks, any JSON value, or an `Observation`.
         """
         with self._deciding() as agent_state:
             agent_state.add(answer_by_hand(self._one_of(call), result))
 
     def reject_pending(self, reason: str = "The user said no.", call: Chosen = None) -> None:
-        """Answer the waiting calls with *reason*; their tools do not run.
+        """Refuse the pending calls: the tools do not run, and the model gets *reason* instead.
 
         Args:
-            reason: The answer that the model reads.
-            call: As in `run_pending`; all if left out.
+            reason: The answer to each refused call.
+            call: As in `run_pending`; all pending calls if left out.
         """
         with self._deciding():
             self._reject(reason, call)
@@ -315,8 +319,9 @@ class Conversation:
         """Return a separate conversation that begins with the events of this one.
 
         Args:
-            event: The last event to copy, or its number; all if left out. Calls without an
-                answer at that point wait: they can be edited, refused, or answered by hand.
+            event: The last event to copy, or its number; all events if left out. A call that has
+                no answer yet at that event is pending in the copy: you can run, edit, answer or
+                refuse it.
         """
         origin = self.agent_state
         other = type(self)(self.state, agent=self.agent)
@@ -330,10 +335,10 @@ class Conversation:
         return other
 
     def undo(self) -> list[Event]:
-        """Undo the edits of the last step that made edits, inform the model, return the new events.
+        """Undo the edits of the last step that made any, tell the model, and return the new events.
 
-        Only tools that support undo can undo their edits. After a load or a fork, edits from before
-        cannot be undone.
+        Only some tools can undo what they edited. Edits cannot be undone in a conversation that was
+        loaded or forked after they were made.
         """
         with self._deciding() as agent_state:
             place = len(agent_state.log)
@@ -358,15 +363,15 @@ class Conversation:
 
     @property
     def usage(self) -> Usage:
-        """The tokens and cost of all models that work for the conversation, as far as they report it."""
+        """The tokens and cost of all models that worked for the conversation, if reported."""
         return self.agent_state.spending.total
 
     def spend(self, usage: Usage | None) -> None:
-        """Add *usage*, of a model that works for the conversation, here and in the `parent`.
+        """Add *usage* to the tokens and cost of this conversation, and of its `parent`, if any.
 
         Args:
-            usage: The tokens and cost of one answer. None, or a conversation without an agent, adds
-                nothing.
+            usage: The tokens and cost of one answer of a model that works for the conversation.
+                Nothing is added for None, or if the conversation has no agent.
         """
         if usage is None or self._agent_state is None:
             return
@@ -378,7 +383,7 @@ class Conversation:
     def money_left(self) -> float | None:
         """The remaining budget in US dollars; None if there is no limit.
 
-        A delegated task cannot cost more than the conversation that delegated it.
+        A delegated task can also not spend more than is left to the conversation that delegated it.
         """
         if self.agent is None:
             return None
@@ -409,8 +414,8 @@ class Conversation:
 
         Args:
             path: The file.
-            overwrite: Replace a file that has other content. A file with an earlier state of this
-                conversation is always replaced, because nothing of it is lost.
+            overwrite: Whether to replace a file that has other content. An earlier save of the
+                same conversation is replaced without asking: the new file contains it.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -439,8 +444,8 @@ class Conversation:
             path: The file.
             agent: The agent that continues; it may have another model than the first agent.
             state: The working directory and secrets. If left out, there are no secrets, and the
-                tools work in the current directory. A file does not choose the directory: if it
-                names another one, a warning says so.
+                tools work in the current directory, even if the file names another directory. A
+                warning then names both.
             **options: `workspace`, `secrets` and `callbacks`, as for a new conversation.
         """
         if state is None and options.get("workspace") is None:
@@ -480,9 +485,10 @@ class Conversation:
 
     @contextmanager
     def _deciding(self) -> Iterator[AgentState]:
-        """Let only this thread change the state; clear stop reasons that allow more work.
+        """Reserve the state for this thread while the `with` block runs, and repair it at the end.
 
-        The cleanup is written twice, because an interrupt can also hit the cleanup itself.
+        A stop reason after which the work may continue is cleared first. The cleanup is written
+        twice, because an interrupt can also hit the cleanup itself.
 
         Raises:
             ToolbenchError: If another thread is at work.
@@ -522,9 +528,10 @@ class Conversation:
 
     @contextmanager
     def _at_work(self) -> Iterator[AgentState]:
-        """Let the model and the tools work, until the end of the block or a requested stop.
+        """Reserve the state while the model and tools work in the `with` block.
 
-        A stop that was requested before the block counts too.
+        A stop that the user has already requested applies to this work. It is cleared at the end of
+        the block.
         """
         with self._deciding() as agent_state:
             try:
@@ -627,10 +634,10 @@ class Conversation:
     # --- decisions on waiting calls ------------------------------------------------------
 
     def _one_of(self, chosen: Chosen) -> ActionEvent:
-        """Return the waiting call *chosen*, or the only waiting call.
+        """Return the pending call *chosen*, or the only pending call.
 
         Raises:
-            ToolbenchError: If no such call waits, or if several calls wait and none is chosen.
+            ToolbenchError: If no such call is pending, or if several are and none is chosen.
         """
         calls = chosen_of(self.agent_state.round, chosen)
         if not calls:

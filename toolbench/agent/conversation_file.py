@@ -96,8 +96,7 @@ def save(
 ) -> None:
     """Write *agent_state* to *path*, completely or not at all; *masking* hides its secrets.
 
-    A file that holds an earlier state of this conversation is replaced, because nothing of it is
-    lost.
+    An earlier save of the same conversation is replaced without asking: the new file contains it.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
@@ -237,7 +236,7 @@ def _read(line: str) -> dict[str, Any] | None:
 def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
     """Load the conversation at *path* into *agent_state*, so that it can continue.
 
-    The calls are parsed again with the tools of *toolset*, so that waiting calls can run.
+    The calls are parsed again with the tools of *toolset*, so that pending calls can run.
 
     Raises:
         ToolbenchError: If the file at *path* is not a conversation, or has a damaged line.
@@ -262,7 +261,7 @@ def restore(agent_state: AgentState, toolset: Toolset, path: Path) -> None:
 
 
 def _spending(head: Mapping[str, Any]) -> Spending:
-    """Return the spending in *head*, the first line of a file; old files have only the sum."""
+    """Return the spending in *head*, the first line of a file; old files have only the total."""
     if "spent" in head:
         return Spending.of(head["spent"])
     usage = Usage(**head.get("usage", {}))
@@ -358,7 +357,7 @@ def _observation(data: Mapping[str, Any]) -> Observation:
 class Copy:
     """Copies events into the state of an agent, one by one.
 
-    The calls are parsed again with the present tools, so that waiting calls can run.
+    The calls are parsed again with the present tools, so that pending calls can run.
     """
 
     def __init__(
@@ -373,16 +372,16 @@ class Copy:
         Args:
             agent_state: A state without events.
             toolset: The present tools.
-            unread: The numbers of the messages that were not sent to the model.
+            unread: The event numbers of the messages that were not sent to the model yet.
         """
         self._agent_state, self._toolset = agent_state, toolset
         self._provider = agent_state.context.provider
         self._unread = frozenset(unread)
         self._calls: list[ActionEvent] = []
-        """The calls of the message that is being copied; the next other event ends them."""
+        """The calls of the message that is being copied, until an event of another kind follows."""
         self._answered: set[int | None] = set()
         self._missing: list[AnswerEvent] = []
-        """Answers for calls of earlier messages that had no answer before the next message."""
+        """Answers for calls that had no answer when the next message of the model came."""
 
     def add(self, event: Event) -> None:
         """Add a copy of *event* to the state; it keeps its number."""
@@ -404,7 +403,7 @@ class Copy:
         self._read()
 
     def end(self) -> None:
-        """Complete the log; calls of the last message that have no answer will wait."""
+        """Complete the log; calls in the last message that have no answer are then pending."""
         self._take_calls()
         self._read()
         missing = [event for event in self._missing if event.action_id not in self._answered]
@@ -419,7 +418,7 @@ class Copy:
                 self._agent_state.apply(call, message)
 
     def _close_earlier(self) -> None:
-        """Answer the waiting calls of the earlier message as interrupted."""
+        """Answer the calls in the previous message that have no answer, as interrupted."""
         self._take_calls()
         if (current := self._agent_state.round) is not None:
             for call in current.waiting:
@@ -429,7 +428,10 @@ class Copy:
             self._read()
 
     def _read(self) -> None:
-        """Add the messages that the model has already read; they follow the answers to calls."""
+        """Move messages that the model has already read from the inbox to the context.
+
+        While a call has no answer, do nothing, because messages follow the answers.
+        """
         agent_state = self._agent_state
         if agent_state.round is None:
             messages = [*agent_state.inbox]
@@ -441,7 +443,7 @@ class Copy:
                     agent_state.read(event)
 
     def _with_id(self, event: Event) -> Event:
-        """Return *event*; add an id to a call without one if the present provider needs ids."""
+        """Return *event*; a call without an id gets one if the present provider needs ids."""
         if not WIRES[self._provider].needs_ids:
             return event
         if not isinstance(event, ActionEvent) or event.tool_call.id is not None:
@@ -473,7 +475,7 @@ class Copy:
 
 
 def _provider_of(event: MessageEvent | ActionEvent, message: Mapping[str, Any]) -> Provider | None:
-    """Return the provider that wrote the *message* of *event*, perhaps that of an earlier model."""
+    """Return the provider in whose format the *message* of *event* was written."""
     provider = None
     if isinstance(event, MessageEvent):
         provider = event.provider
@@ -485,7 +487,7 @@ def _provider_of(event: MessageEvent | ActionEvent, message: Mapping[str, Any]) 
 
 
 def _refuse_lost_secrets(agent_state: AgentState) -> None:
-    """Set an error on waiting calls in which the file has a mark instead of a secret."""
+    """Set an error on pending calls whose arguments contain the mark for a masked secret."""
     current = agent_state.round
     if current is not None:
         for place, event in enumerate(current.calls):
@@ -502,8 +504,8 @@ def fork(
 ) -> None:
     """Copy the events of *other* into *agent_state*, up to *last*, or all events if it is None.
 
-    An answer of the model is copied with all its calls. Copied calls without an answer wait for a
-    decision, as in `Conversation.pending`.
+    A message of the model is copied with all its calls. Copied calls without an answer are pending;
+    see `Conversation.pending`.
 
     Raises:
         ToolbenchError: If *other* has no such event.

@@ -61,7 +61,10 @@ class DelegateExecutor(ToolExecutor[DelegateAction, DelegateObservation]):
         self._state = conv_state
 
     def __call__(self, action: DelegateAction, conversation: Any = None) -> DelegateObservation:
-        """Let the agent do the task; return its last text, as an error if it did not finish."""
+        """Let the agent do the task, and return its last text.
+
+        If the agent did not finish the task, the observation is an error.
+        """
         from toolbench.agent.conversation import (  # noqa: PLC0415 - it shows what this tool returns
             Conversation,
         )
@@ -116,11 +119,11 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
         Args:
             conv_state: The state whose workspace is used if the tool is called outside a
                 conversation.
-            agent: The agent that gets the tasks. If the tool belongs to an agent, this may be left
-                out: then a copy of that agent gets the tasks. The copy cannot delegate to itself.
+            agent: The agent that gets the tasks. If left out, it is a copy of the agent that has
+                this tool. The copy cannot delegate to itself.
 
         Raises:
-            ToolbenchError: If there is no agent.
+            ToolbenchError: If *agent* is left out, and the tool does not belong to an agent.
         """
         if agent is None:
             msg = (

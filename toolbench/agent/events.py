@@ -31,7 +31,7 @@ Speaker = Literal["user", "agent", "environment"]
 """The sender of a message; "environment" is the workbench itself."""
 
 StopReason = Literal["answered", "finished", "max_steps", "repeated", "max_cost", "paused", "error"]
-"""Why `run` stopped."""
+"""Why `run` stopped; `Conversation.run` explains each reason."""
 
 _STOPS: Mapping[StopReason, str] = {
     "answered": "The model has answered",
@@ -100,7 +100,7 @@ class Event:
         return visible(self._hidden(text))
 
     def _brief(self, arguments: Any) -> str:
-        """Return the start of *arguments*. Secrets are masked first: a cut may split them."""
+        """Return the start of *arguments*, with secrets masked first: a cut may split them."""
         return visible(clip(self._known.value(arguments), _MAX_ARGUMENTS_TEXT))
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ class MessageEvent(Event):
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
     """For a message of the model: the message in its provider's format."""
     provider: Provider | None = field(default=None, kw_only=True)
-    """The provider of `message`; None in old files, in which the format has to show it."""
+    """The provider of `message`. In old files it is None: the format then shows the provider."""
     response_id: str | None = field(default=None, kw_only=True)
     seconds: float | None = field(default=None, kw_only=True, compare=False)
     """For a message of the model: how many seconds the model took; None if unknown."""
@@ -180,17 +180,17 @@ class ActionEvent(Event):
     action: Action | None = None
     """The action that runs; None if the call is not valid."""
     thought: str = ""
-    """The model's text before its calls; only the event of its first call has this text."""
+    """The text that the model wrote before its calls; only the event of the first call has it."""
     metadata: CallMetadata | None = None
     """The id of the response, its number of calls, and the index of this call."""
     message: Mapping[str, Any] | None = field(default=None, repr=False, kw_only=True)
-    """The model's message in its provider's format; only the event of its first call has it."""
+    """The model's message in its provider's format; only the event of the first call has it."""
     seconds: float | None = field(default=None, kw_only=True, compare=False)
-    """The seconds that the model took to answer; only the event of its first call has them."""
+    """The seconds that the model took to answer; only the event of the first call has them."""
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call: the provider's, or else one made from the event's number."""
+        """The id that the provider gave the call, or else one made from the event's number."""
         return self.tool_call.id or f"call-{self.id}"
 
     @property
@@ -224,7 +224,7 @@ class ActionEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class CallEdit(Event):
-    """A change that the user made to the arguments of a waiting call; the model's message stays."""
+    """A change by the user to the arguments of a pending call; the model's message is unchanged."""
 
     tool_call: ToolCall
     """The call with the new arguments."""
@@ -416,7 +416,7 @@ class Condensation(Event):
 
 @dataclass(frozen=True, repr=False)
 class NoticeEvent(Event):
-    """A note about what the loop did by itself, such as a retry, a backup tool, or a cut text.
+    """A note for the user about something that was done automatically, such as retrying a call.
 
     Examples:
         >>> from rich import print
@@ -498,7 +498,7 @@ def result_of(events: Sequence[Event], name: str | None) -> Observation:
 
 
 def secrets_in(events: Sequence[Event]) -> set[str]:
-    """Return the secrets in the calls of *events*, and those that their results mask."""
+    """Return the secrets in the calls of *events*, and the secrets that are masked in results."""
     secrets: set[str] = set()
     for event in events:
         if isinstance(event, ActionEvent | CallEdit):

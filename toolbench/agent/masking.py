@@ -1,7 +1,8 @@
 """Mask secrets in messages and saved events without breaking their structure.
 
-A secret may be a common word or a PIN. So only what the user, a model or a tool wrote is searched:
-text, values of arguments, results. Keys, roles, types, ids and names of tools stay unchanged.
+A secret may be a common word or a PIN, which could also occur in an id or a key. So only what the
+user, a model or a tool wrote is searched: text, values of arguments, results. Keys, roles, types,
+ids and names of tools stay unchanged.
 """
 
 import json
@@ -78,7 +79,7 @@ _STRUCTURE = frozenset(
 )
 """Keys of a tool and its schemas whose values are not searched: names, or JSON Schema words."""
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
-"""Keywords of a schema whose value is a value of the argument, or a list of values."""
+"""JSON Schema keywords that contain one or more values of an argument, such as its default."""
 _TEXTS = frozenset({"detail", "error", "reason", "summary", "text", "thought"})
 """Keys of a saved event whose values are strings that the user, a model or a tool wrote."""
 # Characters: a shorter secret can be in the base64 of an image by chance
@@ -122,7 +123,7 @@ class Masking:
         return masked
 
     def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *data*, a saved event, with secrets masked, such that the event can be loaded."""
+        """Return *data*, a saved event, with secrets masked so that it can still be loaded."""
         if not self._redactor:
             return dict(data)
         kind = str(data.get("kind"))
@@ -217,7 +218,7 @@ class Masking:
         return masked
 
     def _json_text(self, arguments: str) -> str:
-        """Return *arguments* of a call with secrets masked; a string that is JSON stays JSON."""
+        """Return the *arguments* of a call with secrets masked; valid JSON stays valid."""
         try:
             parsed = json.loads(arguments)
         except ValueError:

@@ -17,8 +17,9 @@ from toolbench.runs.run import Run, run_here
 ErrorClass = Literal[
     "arguments", "refused", "stopped", "timeout", "network", "permission", "failed"
 ]
-"""Why a call has no result: its arguments do not fit; the user declined; it was cancelled; it took
-too long; something was unreachable or busy; something was not allowed; any other reason."""
+"""Why a call has no result, in this order: its arguments do not fit; the user declined it; it was
+cancelled; it took too long; a service was unreachable or busy; permission was missing; another
+reason."""
 
 _REFLECT = (
     "\n[Before you call a tool again: say in a sentence what was wrong with this call, and what "
@@ -31,8 +32,8 @@ class RecoverySettings:
     """The settings of an agent for failed calls."""
 
     retry: int = 0
-    """How often a call is tried again after a temporary failure, if its tool is read-only or
-    idempotent; the pause doubles each time."""
+    """How often a call is repeated after a temporary failure, if its tool is read-only or
+    idempotent. The pause doubles each time."""
     degrade: bool = False
     """Whether to call the tool that the failed tool's `meta` names as its `backup`; a server's
     tool cannot name one."""
@@ -56,7 +57,8 @@ class Recovery:
 
         Args:
             settings: What to do after a failure.
-            stopping: Set when the user stops the conversation: then nothing is called again.
+            stopping: An event that is set when the user stops the conversation. No call is then
+                repeated.
             carry_out: Carries out a new run, and returns when the run has ended.
             note: Called with a sentence for the user about each recovery.
         """

@@ -77,9 +77,9 @@ class SentRequest:
 
     @property
     def tool_tokens(self) -> dict[str, int]:
-        """The estimated number of tokens of each tool, by name: the number that its panel shows.
+        """The estimated number of tokens of each tool's definition, by the tool's name.
 
-        The number differs only if the provider is sent another name or schema.
+        A tool's panel shows the same number, unless the provider gets another name or schema.
         """
         tokens = {}
         for tool in self.tools:
@@ -165,10 +165,10 @@ class SentRequest:
 
 
 class SentRequests(Sequence[SentRequest]):
-    """The requests of one conversation, oldest first; reading a request masks its secrets."""
+    """The requests of one conversation, oldest first, with secrets masked when they are read."""
 
     def __init__(self, requests: Sequence[SentRequest], masking: Masking) -> None:
-        """Show *requests* with the secrets masked that *masking* knows."""
+        """Wrap *requests*, and use *masking* to mask the secrets in them."""
         self._requests, self._masking = requests, masking
 
     def __len__(self) -> int:
@@ -234,7 +234,7 @@ class Sender:
         self.sent: list[SentRequest] = []
         """The requests that were sent, oldest first."""
         self.asked: float | None = None
-        """When the running request was sent, in seconds since the epoch; None without one."""
+        """The epoch seconds when the running request was sent; None if no request is running."""
         self.on_chunk: OnChunk | None = None
         """Called with each piece of an answer as it arrives."""
         self._toolset = toolset
@@ -263,7 +263,7 @@ class Sender:
         return [self._masking.offered(tool) for tool in offered]
 
     def send(self) -> list[Event]:
-        """Ask the model for its next message, and add it to the state: calls to run, or an answer.
+        """Ask the model for its next message, and add the message or its calls to the state.
 
         If the request fails, an error event is added and the work stops. No request is sent if a
         stop was already requested.
@@ -308,7 +308,7 @@ class Sender:
         """Remove images from the context if they may be why the model refused the request.
 
         Normally, only the new images are removed. All images are removed if the error mentions
-        images and this model has not answered yet: an earlier model may have accepted the older
+        images and this model has not answered yet: perhaps only an earlier model accepted the older
         images.
         """
         is_refused = getattr(error, "status", None) in REFUSALS
@@ -346,7 +346,10 @@ class Sender:
         self.sent.append(self._request(messages, tools))
 
     def next(self, masking: Masking) -> SentRequest:
-        """Return the request that would be sent now, with unread messages and secrets masked."""
+        """Return the request that would be sent now, including unread messages.
+
+        Its secrets are masked.
+        """
         provider = self.model.provider
         messages = [masking.written(message, provider) for message in self._context.messages]
         for event in tuple(self._agent_state.inbox):
@@ -414,7 +417,10 @@ class Sender:
         return [*events, *self._notice(self._unknown_cost(answer.usage))]
 
     def _unknown_cost(self, usage: Usage | None) -> str | None:
-        """Return a notice, once, if the cost is limited but *usage* has no cost; else None."""
+        """Return a notice that `max_cost` has no effect, if *usage* has no cost; else None.
+
+        The notice is returned only once.
+        """
         limit, cost = self.agent.max_cost, usage and usage.checked().cost
         if limit is None or cost is not None or self._is_cost_unknown:
             return None

@@ -71,7 +71,7 @@ class RuleSecurityAnalyzer:
         Args:
             *rules: Functions of an `ActionEvent` that return a rating or None.
             patterns: Regular expressions with the rating for a match, as in `{r"rm\s+-rf":
-                SecurityRisk.HIGH}`. They are searched in a string: the tool's name, a space, and the
+                SecurityRisk.HIGH}`. The searched string is the tool's name, a space, and the
                 arguments as JSON.
         """
         self._rules = list(rules)
@@ -124,8 +124,9 @@ class LLMSecurityAnalyzer:
         """Let *llm* rate calls.
 
         Args:
-            llm: The model that rates, as for `as_model`. If left out, the agent's own model must
-                send a `security_risk` with each call of a tool that is not read-only.
+            llm: The model that rates, in any form that `as_model` takes. If left out, the agent's
+                own model must send a `security_risk` with each call of a tool that is not
+                read-only.
         """
         self._model: Model | None = None
         if llm is not None:
@@ -150,7 +151,7 @@ class LLMSecurityAnalyzer:
 
         Args:
             event: The call with secrets masked, because its arguments are sent to the model.
-            cancel: Can stop the request to the model.
+            cancel: A handle with which another thread can cancel the request to the model.
             spend: Called with the tokens and cost of the rating.
 
         Raises:

@@ -25,7 +25,7 @@ _LONGEST = 200
 
 
 def answers_of(conversation: "Conversation") -> Iterator[Span]:
-    """Yield the spans of the model's answers in *conversation*, with their tokens and cost."""
+    """Yield a span for each answer of the model in *conversation*, with its tokens and cost."""
     state, sender = conversation.agent_state, conversation.sender
     usages = defaultdict[int, Usage](Usage)
     for after, read, written, cost in state.spending.rows():
@@ -59,7 +59,7 @@ def answers_of(conversation: "Conversation") -> Iterator[Span]:
 
 
 def spans_of_conversation(conversation: "Conversation") -> Iterator[Span]:
-    """Yield spans for the model's answers in *conversation*, for its runs, and their questions."""
+    """Yield spans for the model's answers, the runs of tools, and the questions in these runs."""
     yield from answers_of(conversation)
     yield from history().spans(conversation)
 

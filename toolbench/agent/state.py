@@ -1,8 +1,9 @@
-"""The state of a conversation: its events, and everything that follows from them.
+"""The state of a conversation: its events, and everything that is derived from them.
 
-The log contains all events and only grows. `AgentState.apply` updates the rest for each event:
-messages for the model, waiting calls, the end of the work. It is called for new events and for
-events of a file or a fork. After an interrupt, it is called for events that were not fully applied.
+The log contains all events and only grows. For each event, `AgentState.apply` updates the rest: the
+messages for the model, the pending calls, and whether the work has ended. It is called for new
+events and for events from a file or a fork. After an interrupt, it is called again for events that
+were not fully applied.
 """
 
 import json
@@ -50,7 +51,7 @@ _LIMIT = 3
 
 
 class EventLog(Sequence[Event]):
-    """The events of a conversation, oldest first, for any thread; listeners get new events."""
+    """The events of a conversation, oldest first; any thread may use it and listen for events."""
 
     def __init__(self, listeners: Iterable[Callable[[Event], object]], redactor: Redactor) -> None:
         """Make an empty log.
@@ -73,7 +74,7 @@ class EventLog(Sequence[Event]):
         return lambda: self._listeners.remove(listener)
 
     def append(self, events: Iterable[E]) -> list[E]:
-        """Append all *events*, or none of them if an interrupt comes, and return them.
+        """Append *events*, and return them; if an interrupt comes, all or none are appended.
 
         An event without a number gets the next number.
         """
@@ -126,7 +127,7 @@ class EventLog(Sequence[Event]):
 
 
 class Round:
-    """The calls of one message of the model, and the answers so far."""
+    """The calls that the model made in one message, and the answers to these calls."""
 
     def __init__(self, message: Message, first: ActionEvent) -> None:
         """Make a round of the calls of *message*; *first* is the first of these calls."""
@@ -143,7 +144,10 @@ class Round:
         return [call for call in self.calls if call.id not in self.answers]
 
     def apply(self, event: Event) -> None:
-        """Add *event*: a call, a change of a call, or an answer (the first of a call counts)."""
+        """Add *event*, which is a call, a change of a call, or an answer to a call.
+
+        Only the first answer to a call is kept.
+        """
         ids = [call.id for call in self.calls]
         match event:
             case ActionEvent() if event.id not in ids:
@@ -193,7 +197,7 @@ class Round:
 
 
 def _readable(observation: Observation) -> Observation:
-    """Return *observation* in a form for the model, even if its own `to_llm_content` fails."""
+    """Return *observation* with content for the model, even if its `to_llm_content` fails."""
     if type(observation).to_llm_content is Observation.to_llm_content:
         return observation
     return _Read(content=list(read_by_model(observation)), is_error=observation.is_error)
@@ -226,7 +230,7 @@ class Repeats:
     def is_third(self, event: ActionEvent) -> bool:
         """Count the call of *event*; tell whether it is at least the third same call in a row.
 
-        A call that waited for the user was already counted before, and is not counted again.
+        A call that waited for a decision of the user comes twice, but is counted only once.
         """
         if event.id in self._counted:
             return False
@@ -261,7 +265,7 @@ class Spending:
         self._entries: list[tuple[int, Usage]] = []
         self._lock = Lock()
         self.total = Usage()
-        """The sum of all answers, as far as the models report it."""
+        """The sum over all answers for which the model reported tokens or cost."""
 
     def add(self, usage: Usage, after: int) -> None:
         """Add *usage*, which was spent after the event number *after*."""
@@ -300,7 +304,7 @@ class Spending:
 
 
 class AgentState:
-    """The events of a conversation, and everything that follows from them."""
+    """The events of a conversation, and everything that is derived from them."""
 
     def __init__(self, log: EventLog, context: Context) -> None:
         """Start with an empty *log*, and a *context* without turns."""
@@ -322,7 +326,7 @@ class AgentState:
         self.repeats = Repeats()
         self.spending = Spending()
         self._call_ids: dict[str, int] = {}
-        """The number of calls so far for each call id that a model sent."""
+        """How many calls used each call id that a model sent."""
 
     @property
     def steps(self) -> int:
@@ -360,7 +364,7 @@ class AgentState:
         return appended
 
     def receive(self, event: MessageEvent) -> list[MessageEvent]:
-        """Append *event*, a user message, to log and inbox; an interrupt prevents both or neither.
+        """Append the user's message *event* to log and inbox; if interrupted, to both or neither.
 
         As after `append`, the caller must then call `log.notify`.
         """
@@ -379,12 +383,13 @@ class AgentState:
     def apply(self, event: Event, message: Message | None = None) -> None:
         """Update the state for *event*, which is in the log.
 
-        Applying an event twice is harmless, except for messages: `repair` applies only messages
-        that are in no turn yet.
+        Events other than messages may be applied twice. Therefore, `repair` skips messages that are
+        already in a turn.
 
         Args:
             event: The event.
-            message: The message of the model that contains the event; the event's own if left out.
+            message: The model's message that contains the event; by default, the message that is
+                stored in the event.
         """
         match event:
             case ActionEvent():
@@ -476,7 +481,7 @@ class AgentState:
         return known
 
     def _since_last_answer(self) -> list[Event]:
-        """Return all events from the model's last answer on."""
+        """Return the first event of the model's last answer, and all later events."""
         events = self.log.after(0)
         for place in reversed(range(len(events))):
             if begins_answer(events[place]):

@@ -41,7 +41,7 @@ class Step:
 
 
 class Steps:
-    """The steps of a conversation. For each kind of bar, the largest value sets the scale."""
+    """The steps of a conversation; the bars of each kind are scaled to the largest value."""
 
     def __init__(self, events: Sequence[Event], spent: Iterable[Row]) -> None:
         """Find the steps in *events*; *spent* is the result of `Spending.rows`."""
@@ -77,7 +77,7 @@ class Steps:
         return ", ".join(facts)
 
     def html_before(self, event: Event) -> Html:
-        """Return a line with the bars of the step that *event* starts; empty for others."""
+        """Return a line with the bars of the step that begins with *event*; else an empty line."""
         step = self._firsts.get(event.id)
         if step is None:
             return Html("")
@@ -104,7 +104,7 @@ class Steps:
 
 
 def _amounts(usage: Usage) -> dict[str, float]:
-    """Return those of input tokens, output tokens and cost that are known."""
+    """Return the input tokens, output tokens and cost of *usage*, without unknown amounts."""
     amounts = {"in": usage.input_tokens, "out": usage.output_tokens, "cost": usage.cost}
     return {kind: amount for kind, amount in amounts.items() if amount is not None}
 
@@ -116,7 +116,7 @@ def _words(kind: str, amount: float) -> str:
 
 
 def _cell(text: str, bar: str, *, tip: str) -> str:
-    """Return *text* with a bar below it, which screen readers skip: it repeats the text."""
+    """Return *text* with a bar below it. Screen readers skip the bar, which repeats the text."""
     return (
         f'<span title="{escape(tip)}" style="white-space:nowrap">'
         f'{escape(text)}<span aria-hidden="true" style="{_TRACK}">{bar}</span></span> '

@@ -1,4 +1,4 @@
-"""The tools of one conversation: made for it, offered to its model, closed at its end.
+"""The tools of one conversation: how they are made, offered to its model, and closed.
 
 If there are too many tools, the model gets a tool that searches them. Source of the search: the
 layered tool sets of Manus, as described in OpenHands' notes on function calling.
@@ -29,7 +29,7 @@ from toolbench.wording import counted, words_of
 AnyTool = ToolDefinition[Any, Any]
 
 CROWD = 100
-"""The most tools that a model is offered; if there are more, it gets a search tool instead."""
+"""The most tools that a model is offered. If there are more, it gets a tool that searches them."""
 # Characters of a description that the search tool shows
 _MAX_DESCRIPTION = 300
 
@@ -44,7 +44,7 @@ class ToolMaking:
     """Makes tools from everything that `Agent` accepts as tools."""
 
     def __init__(self, state: ConversationState, parts: Mapping[str, Any]) -> None:
-        """Make tools for *state*; *parts* has functions that supply some parameters of `create`."""
+        """Make tools for *state*; functions in *parts* return some arguments of `create`."""
         self._state, self._parts = state, parts
         self._owned: list[AnyTool] = []
 
@@ -87,7 +87,7 @@ class ToolMaking:
         return tools
 
     def close(self) -> None:
-        """Close the tools that this object made; the caller owns other tools."""
+        """Close the tools that this object made, but not tools that it was given."""
         owned, self._owned = self._owned, []
         for tool in owned:
             getattr(tool.executor, "close", lambda: None)()
@@ -283,7 +283,7 @@ class Toolset:
 
     @property
     def tools(self) -> dict[str, AnyTool]:
-        """All tools by name, in their latest definitions, but none that a server removed."""
+        """All tools by name, in their latest definitions, without tools that a server removed."""
         return {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
@@ -291,7 +291,8 @@ class Toolset:
 
         Args:
             provider: The provider of the model.
-            security_risk: Whether the model must rate each of its calls.
+            security_risk: Whether to add an argument `security_risk` to each tool that is not
+                read-only, with which the model rates the risk of its call.
         """
         return [
             self._format(tool, provider, security_risk=security_risk)
@@ -319,7 +320,7 @@ class Toolset:
         self._matches.update(names)
 
     def close(self) -> None:
-        """Close the tools that were made for the conversation; the caller owns other tools."""
+        """Close the tools that were made for the conversation, but not tools that it was given."""
         self._making.close()
         client, self._client = self._client, None
         if client is not None:

@@ -60,11 +60,11 @@ _MOST = 40
 
 
 def result_line(observation: Observation) -> str:
-    """Summarise *observation* on one line, for a row that may be cut; empty if it is empty.
+    """Summarise *observation* on one line, of which a row may show only the beginning.
 
-    JSON is written as in the arguments of a call, and a list with the number of its items. For a
-    table, the line has its size and first rows; for other text, the first lines; for images, their
-    number.
+    A JSON object becomes `name=value` pairs, and a list the number of its items and the first
+    items. The line of a table has the table's size and first rows. Images are counted. Of other
+    text, the line has the first lines. The line is empty if the observation is.
     """
     parts: list[str] = []
     images = sum(len(b.image_urls) for b in observation.content if b.type == "image")
@@ -95,7 +95,7 @@ def _pairs(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _part_of(value: Any) -> str:
-    """Return *value*, a part of a JSON value, as text; for a long list or object, only its size."""
+    """Return *value*, an item of a JSON list or object, as text; only the size if it is long."""
     text = clip(value, _ROOM)
     if len(text) <= _LONGEST or not isinstance(value, Mapping | list):
         return text
@@ -128,12 +128,12 @@ def to_html(conversation: "Conversation") -> str:
 def bundle(
     conversation: "Conversation", events: Sequence[Event] | None = None, *, is_running: bool = False
 ) -> dict[str, str]:
-    """Return the transcript as text and HTML for a cell; only the last events of a long one.
+    """Return the transcript as text and HTML for a cell; if it is long, only the last events.
 
     Args:
         conversation: The conversation.
         events: The events to show; all if left out.
-        is_running: Whether calls without an answer are running; otherwise they wait.
+        is_running: Whether calls without an answer are shown as running; otherwise as pending.
     """
     if events is None:
         events = conversation.events
@@ -155,7 +155,7 @@ def bundle(
 
 
 def masked(event: Event, masking: Masking) -> Event:
-    """Return *event* with secrets masked; do this before a cut, which may split a secret."""
+    """Return *event* with secrets masked; do this before you cut text, which may split a secret."""
     if isinstance(event, MessageEvent):
         return replace(event, content=masking.content(event.content))
     if isinstance(event, ActionEvent | CallEdit):
@@ -223,7 +223,7 @@ def foot_html(conversation: "Conversation", *, is_page: bool = False) -> Html:
 
     Args:
         conversation: The conversation.
-        is_page: Whether the exact request is included, as on a page.
+        is_page: Whether to include the exact request, which is too long for a cell.
     """
     requests = conversation.requests
     if not requests:
@@ -245,9 +245,9 @@ def events_html(
 
     Args:
         events: The events.
-        depth: How many conversations contain the conversation of the events.
-        is_running: Whether calls without an answer are running; otherwise they wait.
-        asking: The numbers of the running calls whose tools ask the user.
+        depth: How deep the conversation is nested: 0, or 1 for a delegated task, and so on.
+        is_running: Whether calls without an answer are shown as running; otherwise as pending.
+        asking: The numbers of the running calls whose tools have asked the user a question.
         steps: Time, tokens and cost, shown above the first event of each step; None if unknown.
     """
     answers: dict[int | None, AnswerEvent] = {}
@@ -349,9 +349,9 @@ def call_html(
         answer: The answer to the call, if there is one.
         edit: The user's change of the call, if there is one.
         number: The number of the call among the calls of the conversation.
-        depth: How many conversations contain the conversation of the call.
-        is_running: Whether a call without an answer is running.
-        is_asking: Whether the tool of the running call waits for an answer of the user.
+        depth: How deep the conversation is nested: 0, or 1 for a delegated task, and so on.
+        is_running: Whether a call without an answer is shown as running; otherwise as pending.
+        is_asking: Whether the tool of the running call has asked the user a question.
     """
     arguments = event.shown_arguments
     if edit is not None:
