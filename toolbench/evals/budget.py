@@ -16,10 +16,10 @@ from toolbench.wording import counted, estimate_tokens
 
 
 class Budget:
-    """A limit for the cost of all answers; it reserves money for each running request.
+    """A limit for the total cost of the answers; it reserves money for each running request.
 
-    The expected cost of a request is the higher of two numbers: the cost of its model's most
-    expensive answer so far, and the estimate for the request.
+    The reserved amount is the higher of two numbers: the estimate for the request, and the cost of
+    the most expensive answer that its model has given.
     """
 
     def __init__(self, limit: float | None) -> None:
@@ -62,7 +62,7 @@ class Budget:
         While the cost of a model is unknown, only one request to it is made at a time.
 
         Args:
-            request: A key for the request; `count` gets the same key.
+            request: A key for the request. Pass the same key to `count` when the request has ended.
             model: The name of the request's model.
             estimate: The estimated cost of the request, if the price is known.
         """
@@ -80,7 +80,10 @@ class Budget:
         return True
 
     def count(self, request: Hashable, model: str, cost: float | None, *, is_answer: bool) -> None:
-        """Note the end of *request* and the cost of its answer, which may come from a file."""
+        """Record that *request* has ended, and the cost of its answer.
+
+        Call this also for an answer from a file, for which `may_begin` was not called.
+        """
         self._running.pop(request, None)
         self._answers[model] += is_answer
         if cost is not None:
@@ -134,7 +137,7 @@ class Requests:
         tools: Sequence[ToolDefinition[Any, Any]],
         system_prompt: str | None,
     ) -> None:
-        """Prepare estimates: what each request to one of *models* contains besides its prompt."""
+        """Estimate the tokens of the tools and the system prompt, which each request contains."""
         self._base: dict[str, int] = {}
         self._prices: dict[str, Price] = {}
         for name, model in models.items():
@@ -145,7 +148,7 @@ class Requests:
                 self._prices[name] = price
 
     def tokens(self, model: str, case: Case) -> int:
-        """Return the estimated tokens of the request to *model*."""
+        """Return the estimated tokens of the request that asks *model* the prompt of *case*."""
         return self._base[model] + estimate_tokens(case.prompt)
 
     def cost(self, model: str, case: Case) -> float | None:

@@ -143,7 +143,7 @@ class Case:
         return PROPOSAL in self.tags
 
     def confirmed(self) -> "Case":
-        """Return a copy without the tag "proposal": you have read the case and agree with it."""
+        """Return a copy without the tag "proposal", after you have checked the case."""
         return replace(self, tags=tuple(t for t in self.tags if t != PROPOSAL))
 
     def to_dict(self) -> dict[str, Any]:

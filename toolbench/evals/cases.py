@@ -199,8 +199,8 @@ class Cases(MutableSequence[Case]):
             prompts: The prompts by the names of examples; they replace the prompts in the file.
 
         Raises:
-            CaseError: If there is no such file, it cannot be used, or has no example of a name in
-                *prompts*.
+            CaseError: If the file does not exist or cannot be used, or if *prompts* has the name of
+                an example that is not in the file.
 
         Examples:
             >>> from pathlib import Path
@@ -258,8 +258,8 @@ class Cases(MutableSequence[Case]):
         Args:
             tools: The tools, or the names of tools.
             each: The most cases for each tool; there are fewer if the tool's schema allows fewer
-                different calls. After all tools, one case without a call is added.
-            seed: Another number gives other values.
+                different calls. At the end, one case is added that expects no call.
+            seed: The seed for choosing values; another seed gives other values.
         """
         tool_list = [find_tool(tool) if isinstance(tool, str) else tool for tool in tools]
         absences: list[str] = []
@@ -281,12 +281,13 @@ class Cases(MutableSequence[Case]):
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the cases to a YAML file that pydantic-evals reads as a dataset.
 
-        Cases that were read from a file keep its fields for pydantic-evals, such as evaluators and
-        metadata. If writing fails, the file at *path* does not change.
+        If the cases were read from a file, its fields that only pydantic-evals uses, such as
+        evaluators, are written too. If writing fails, the file at *path* does not change.
 
         Args:
             path: The file.
-            overwrite: Replace a file that has other content, such as the one the cases are from.
+            overwrite: Whether to replace a file that has other content, such as the file from which
+                the cases were read.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.

@@ -24,17 +24,17 @@ def ask_for_all(
 
     Args:
         tools: The tools that will be called.
-        count: How many calls there will be. If left out, *tools* contains the tool of each call,
-            and calls that need no consent are not counted.
-        at_most: Whether *count* is a maximum.
+        count: How many calls there will be. If left out, *tools* must contain the tool of each
+            call, and only the calls that need consent are counted.
+        at_most: Whether *count* is a maximum, which the question then says.
 
     Returns:
-        The names of the tools whose calls the user approved. Empty if consent is not needed, or if
-        no user can answer: then the policy decides on each call.
+        The names of the tools whose calls the user approved. The set is empty if consent is not
+        needed. It is also empty if no user can answer; the policy then decides on each call.
 
     Raises:
-        ConsentError: If the user declined, or if no user can answer and consent is required even
-            then. In both cases no call has run.
+        ConsentError: If the user declined, or if no user can answer and the policy requires consent
+            even then. In both cases, no call has run.
     """
     rulings: dict[str, Ruling] = {}
     is_dangerous, asked = False, 0

@@ -1,4 +1,4 @@
-"""A YAML file with a list of entries that users edit too: changes keep what users wrote."""
+"""A YAML file with a list of entries, in which changes keep what users wrote by hand."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ from toolbench.values import json_text, plain, same_json
 
 
 class EntryFile:
-    """A file of limited size. Each change reads it again under a lock: others may write it too."""
+    """A file of limited size; each change locks it and reads it again, as others may write it."""
 
     def __init__(self, path: pathlib.Path, largest: int, entry: str) -> None:
         """Use the file *path* of at most *largest* bytes; nothing is read yet.
@@ -90,7 +90,7 @@ class EntryFile:
             raise CaseError(msg) from None
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise the error that the file cannot be used; *why* completes the sentence.
+        """Raise an error which says that the file cannot be used; its message ends with *why*.
 
         Raises:
             CaseError: Always.
@@ -106,7 +106,10 @@ def head_of(text: str) -> str:
 
 
 def appended(text: str, entry: Mapping[str, Any], is_meant: Callable[[str], bool]) -> str:
-    """Append *entry* to the list at the end of *text*; "" if no result satisfies *is_meant*."""
+    """Append *entry* to the list at the end of *text*; return "" if that is not possible.
+
+    Several indentations are tried, until *is_meant* accepts the new text.
+    """
     written = write_yaml([entry])
     for prefix in ("", "  "):
         longer = f"{text.rstrip()}\n{indent(written, prefix)}"
@@ -153,7 +156,7 @@ def _replaced(text: str, path: Path, value: Any) -> str:
 
 
 def _written(value: Any, before: str) -> str:
-    """Return *value* as YAML; *before* is the text before it on its line."""
+    """Return *value* as YAML, to be written after *before*, the text before it on its line."""
     margin = len(before) - len(before.lstrip(" -"))
     if isinstance(value, Mapping | list) and value and margin == len(before):
         return indent(write_yaml(value), " " * margin).strip()

@@ -127,7 +127,7 @@ def cases_of(cases: Iterable[Case | Mapping[str, Any]], tools: Mapping[str, AnyT
 
 
 def tools_of(specs: Iterable[Any], undo: ExitStack) -> dict[str, AnyTool]:
-    """Return the tools, made as for an agent; *undo* closes those that are made here."""
+    """Make tools from *specs*, as an `Agent` does; *undo* closes the tools that were made here."""
     if isinstance(specs, str):
         specs = [specs]
     toolset = Toolset(specs, ConversationState(), parts={})
@@ -162,40 +162,43 @@ def evaluate(
 ) -> EvalReport:
     """Let models answer each case, score the answers, and return the report.
 
-    A trial is one answer of a model to one prompt. The calls of the answer are compared with
-    the expected calls; no model judges them. An error of a model or the network is a row of
-    the report, not a wrong answer. After an interrupt, the report has the finished trials.
+    A trial is one answer of a model to one prompt. The calls in the answer are compared with
+    the expected calls; no model judges them. If a model or the network fails, the trial has an
+    error and does not count as a wrong answer. After an interrupt, the report contains the finished
+    trials.
 
     Args:
         model: Anything that `as_model` takes, or several by name: `{"small": model, ...}`.
         tools: The tools, as for `Agent`: tools, classes of tools, functions, registered names.
         cases: The cases. They name tools as the models see them, or by their addresses.
         repeats: The number of answers of each model to each case.
-        execute: Whether to run the calls of the answers, one after another in this thread. The
-            policy must allow the calls; one question is asked for all of them. If the model rates a
-            call HIGH and the question did not cover its tool, you are asked about that call.
-        executor: Makes the requests: any `concurrent.futures.Executor`, for example a cluster's; it
-            gets the model and the messages. Threads if left out. Scripted, recorded and local
-            models answer in this process, one request at a time. `PersonModel` asks in the calling
-            thread.
-        save: A JSONL file of the answers, and of the results of calls that ran. An answer of the
-            same model to the same prompt with the same tools is taken from the file, and its
-            finished calls do not run again. So use the same file after an interrupt, or after you
-            fixed a case: scores are always computed again. A model is the same if its name, URL
-            and options are, or, for a function, its source. Give a different model another name.
-            The file contains no secrets. So an answer with a secret is requested again if its case
-            now expects something else. If a call did not run, for example because you declined,
-            you are asked again the next time. Only one evaluation or sweep at a time can use a
-            file.
-        max_cost: The limit in US dollars. It includes the cost of the answers in *save*. A request
-            that may exceed the limit is not made, if its cost is known from the model's price or
-            from the model's most expensive answer so far. Running requests are still paid for.
+        execute: Whether to run the calls in the answers, one after another in this thread. If the
+            policy requires consent, you are asked once, before the first request, for all calls. If
+            the model rates a call HIGH, and that question did not cover its tool, you are asked
+            about that call.
+        executor: Makes the requests. It can be any `concurrent.futures.Executor`, for example that
+            of a cluster, to which the model and the messages are sent. If left out, threads are
+            used. Scripted, recorded and local models always answer in this process, one request at
+            a time. `PersonModel` asks in the calling thread.
+        save: A JSONL file to which answers, and the results of calls that ran, are written. If it
+            already contains an answer of the same model to the same prompt with the same tools,
+            that answer is used. Its finished calls do not run again. So pass the same file again
+            after an interrupt, or after you corrected a case: scores are computed again. Two
+            models are the same if their name, URL and options are equal; for a function, also its
+            source. Give a different model a different name. The file contains no secrets.
+            Therefore, an answer with a secret is requested again if its case now expects something
+            else. If a call did not run, for example because you declined, you are asked again the
+            next time. Only one evaluation or sweep at a time can use a file.
+        max_cost: The limit in US dollars, which includes the cost of the answers in *save*. A
+            request that may exceed the limit is not made. This requires an estimate of its cost,
+            from the model's price or its most expensive answer. Requests that are already running
+            are not stopped, and still cost money.
         system_prompt: The instructions for the models.
-        workers: The most requests in flight, in threads.
-        retry_errors: Whether to ask again if the file has only an error.
-        on_progress: A function that gets a line of text from time to time: the estimate, the
-            progress, and possible problems of the cases or the file. Without the function,
-            these problems are warnings.
+        workers: The most requests that run at the same time in threads.
+        retry_errors: Whether to repeat a request for which *save* contains only an error.
+        on_progress: A function that is called from time to time with a line of text: the estimate,
+            the progress, or a possible problem of the cases or the file. If left out, such problems
+            are shown as warnings.
 
     Raises:
         CaseError: If there are no cases, or an option cannot be used.
@@ -242,9 +245,9 @@ def _ask(
     cancel_token: CancelToken | None = None,
     carrier: Mapping[str, str] | None = None,
 ) -> tuple[Answer, float]:
-    """Ask *model* for one answer, here or in an executor's worker; return it and its seconds.
+    """Ask *model* for one answer; return the answer, and how many seconds it took.
 
-    *carrier* is the trace context of the trial.
+    This may run in a worker of an executor. *carrier* is the trace context of the trial.
     """
     began = perf_counter()
     with tracing.continued(carrier or {}):
@@ -394,7 +397,7 @@ class _Evaluation:
                 raise KeyboardInterrupt
 
     def _note(self, task: Task, future: "Future[Any]") -> Trial:
-        """Save and keep the trial of *task*, then run its calls; *future* has answer or error."""
+        """Save the trial of *task*, and run its calls; *future* contains the answer or an error."""
         scored = self._scored(task, future)
         is_lost = not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
         if self._saved is not None and not is_lost:
@@ -409,14 +412,14 @@ class _Evaluation:
         return self._trials[task]
 
     def _most_calls(self, task: Task) -> int:
-        """Return the most calls of the answer to *task* that may run, for the consent question."""
+        """Return how many calls in the answer to *task* the question for consent must cover."""
         if task in self._open:
             # All that are left: they are known
             return sum(map(can_run, self._open[task])) - len(self._results[task])
         return max(1, len(self._cases[task[1]].calls))
 
     def _run_calls(self, task: Task, calls: list[ToolCall]) -> None:
-        """Run those *calls* of an answer that have no result, and save each result at once."""
+        """Run those *calls* of an answer that have no result, and save each result immediately."""
         if not self._execute:
             return
 
@@ -439,9 +442,9 @@ class _Evaluation:
         *,
         is_limited: bool,
     ) -> list[Lane[Task]]:
-        """Return a lane for each model that takes one request at a time, and one for all others.
+        """Return lanes, each of which is a queue of tasks for one executor.
 
-        A lane holds the tasks of one executor.
+        A model that takes one request at a time has its own lane; all other models share one.
         """
         lanes: list[Lane[Task]] = []
         together: list[str] = []
@@ -488,14 +491,14 @@ class _Evaluation:
         return submitted(executor, _ask, model, messages, tools, token, carrier, is_near=is_near)
 
     def _end_spans(self) -> None:
-        """End the spans of trials that an interrupt left without an end."""
+        """End the spans that are still open because an interrupt stopped their trials."""
         while self._spans:
             tracing.end(self._spans.popitem()[1], {}, error="cancelled")
 
     # --- a trial -------------------------------------------------------------------
 
     def _scored(self, task: Task, future: "Future[Any]") -> Scored:
-        """Score the answer to *task*, or the error instead of an answer, that *future* has."""
+        """Return the scored answer to *task*; *future* contains the answer or an error."""
         name, place, repeat = task
         return scored_answer(
             future,
@@ -519,7 +522,7 @@ def _end_span(span: Any, trial: Trial) -> None:
 
 
 def _lightened(trial: Trial) -> Trial:
-    """Return *trial* without its message if it passed: reports show only those of failures."""
+    """Return *trial*, without its message if it passed, as reports show messages of failures."""
     if trial.passed:
         return replace(trial, message=None)
     return trial

@@ -39,7 +39,10 @@ class Example(BaseModel):
 
     @classmethod
     def of(cls, name: str, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> "Example":
-        """Return *arguments* as an example, without those that differ in *masked*, a masked copy.
+        """Return an example with those *arguments* that contain no secret and are not too long.
+
+        *masked* is a copy of the arguments with secrets masked. An argument contains a secret if it
+        is different there.
 
         Raises:
             CaseError: If *name* is empty or too long.
@@ -76,8 +79,8 @@ class ExampleFile(EntryFile):
             path: The file.
             tool: The address of the tool to which the file belongs; if empty, the file names the
                 tool.
-            schema: The schema of the tool's arguments: strings need no quotes if it expects a
-                string.
+            schema: The schema of the tool's arguments, with which the file is read: a value needs
+                no quotes if the schema expects a string.
         """
         super().__init__(path, _LARGEST, "example")
         self.tool = tool
@@ -99,7 +102,7 @@ class ExampleFile(EntryFile):
         """Return the examples; an empty list if there is no file.
 
         Raises:
-            CaseError: If the file cannot be read, or contains anything else.
+            CaseError: If the file cannot be read, or contains anything but examples.
         """
         return self._parsed(self.text())
 

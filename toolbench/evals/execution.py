@@ -60,14 +60,14 @@ class CallRunner:
 
         Args:
             calls: The calls of an answer.
-            limit: The most calls to run with the user's consent; further calls are marked as not
-                run.
-            known: The results of calls that ran before, by position: these calls do not run again.
-            keep: Called with the position and the result of each other call as soon as the call
-                ends; it adds the result to *known*. It is not called for calls that were stopped or
-                did not run.
-            redactor: Masks the secrets of the answer and its case, and the key of the model:
-                results may contain them anywhere.
+            limit: How many calls the user's consent covers. Further calls that need consent do not
+                run, and are marked accordingly.
+            known: The results of calls that ran before, by the position of the call. These calls do
+                not run again.
+            keep: Called after a call has run, with its position and its result, which it adds to
+                *known*. It is not called for calls that were stopped or did not run.
+            redactor: Masks the secrets of the answer and its case, and the key of the model, which
+                may be anywhere in a result.
         """
         results: list[Json] = []
         for place, call in enumerate(calls):

@@ -50,9 +50,9 @@ class Calls:
                 raise CaseError(msg)
 
     def _shared_names(self) -> set[str]:
-        """Return the names that all rows have.
+        """Return the names of arguments that are in every row.
 
-        If a wrong name is only in some rows, only these rows fail.
+        A wrong name is refused only if it is in every row. Otherwise, only the rows with it fail.
         """
         if not self._rows:
             return set()

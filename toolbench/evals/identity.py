@@ -1,6 +1,6 @@
-"""Identify a model, a tool or a value by a text: saved work is reused only if the texts are equal.
+"""Identify a model, a tool or a value by a string: saved work is reused if the strings are equal.
 
-The text of a tool contains its name, schema, version, and its source or server. It does not show
+The string for a tool contains its name, schema, version, and its source or server. It does not show
 what else the tool's code reads (variables, functions, files), which cannot be found reliably.
 After such a change, give a new `version=`.
 """

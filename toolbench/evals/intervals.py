@@ -42,7 +42,7 @@ class Rate(float):
         return Rate, (self.hits, self.total)
 
     def differs_from(self, other: "Rate") -> bool:
-        """Tell whether the two intervals do not overlap: a cautious test of a difference."""
+        """Tell whether the two intervals are disjoint, a cautious test of a difference."""
         return self.low > other.high or other.low > self.high
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ def _can_differ(stratum: Stratum) -> bool:
 
 
 def _range(stratum: Stratum) -> tuple[int, int]:
-    """Return the smallest and the largest `after_hits` that the sum of hits allows."""
+    """Return the smallest and the largest `after_hits` that are possible with this sum of hits."""
     hits = stratum.before_hits + stratum.after_hits
     return max(0, hits - stratum.before_total), min(hits, stratum.after_total)
 
@@ -129,7 +129,7 @@ def _outcomes(stratum: Stratum) -> int:
 
 
 def _shares(stratum: Stratum) -> tuple[int, list[float]]:
-    """Return the smallest possible `after_hits`, and the probabilities from there upwards."""
+    """Return the smallest possible `after_hits`, and the probability of each possible number."""
     hits = stratum.before_hits + stratum.after_hits
     low, high = _range(stratum)
     ways = comb(stratum.before_total + stratum.after_total, hits)

@@ -48,7 +48,7 @@ def case_of_trial(trial: Trial) -> JUnitCase:
 
 
 def junit_xml(suites: Mapping[str, Sequence[JUnitCase]], name: str) -> str:
-    """Return *suites*, test cases by the name of their suite, as JUnit XML of the report *name*."""
+    """Return the report *name* as JUnit XML; *suites* maps names of suites to their test cases."""
     root = Element("testsuites", _facts(name, [*chain(*suites.values())]))
     for suite, cases in suites.items():
         element = SubElement(root, "testsuite", _facts(suite, cases))

@@ -74,7 +74,10 @@ class FieldRule:
 
     @property
     def needs_expected(self) -> bool:
-        """Whether the rule needs an expected value: not "any", nor a regex or type with a value."""
+        """Whether the rule needs an expected value.
+
+        The rule "any" does not, nor does a regex or type rule that has its own value.
+        """
         return self.kind != "any" and not (self.kind in ("regex", "type") and self.value)
 
     @property
@@ -169,7 +172,7 @@ def _tolerances(value: Any) -> tuple[float, float]:
 def _regex(pattern: Any, expected: Any, actual: Any) -> bool:
     """Tell whether the pattern matches in *actual*, a string or a number written as JSON.
 
-    The pattern is *pattern*, the value of the rule, or else *expected*.
+    The pattern is the rule's value *pattern*, or *expected* if the rule has no value.
     """
     compiled = _compiled(expected if pattern is None else pattern)
     if isinstance(actual, int | float):
@@ -201,7 +204,7 @@ def _compiled(pattern: Any) -> Any:
 
 
 def _contains(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual* contains *expected*: a string a string, or a list its items."""
+    """Tell whether the string *actual* contains *expected*, or the list *actual* its items."""
     if isinstance(expected, str) and isinstance(actual, str):
         return expected in actual
     items = expected if _is_list(expected) else [expected]
@@ -209,7 +212,7 @@ def _contains(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _subset(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual* has all keys and items of *expected* at any depth, perhaps more."""
+    """Tell whether *actual* has all keys and items of *expected* at any depth; it may have more."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(
             key in actual and _subset(_, value, actual[key]) for key, value in expected.items()
@@ -270,7 +273,7 @@ def _has_place(
 
 
 def _type(wanted: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether *actual* has the type *wanted*, or the type of *expected* if that is None."""
+    """Tell whether *actual* has the type *wanted*; if this is None, the type of *expected*."""
     if wanted is None:
         return _type_of(expected) == _type_of(actual)
     return wanted == _type_of(actual) or (wanted == "number" and _type_of(actual) == "integer")
@@ -303,7 +306,7 @@ def _ids(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def loosened(value: Any, names: Iterable[str]) -> Any:
-    """Replace everything that the rules *names* allow to differ, such as times, with one word."""
+    """Replace times and ids in *value* with `<times>` and `<ids>`; *names* says which of them."""
 
     def loose(part: Any) -> Any:
         if isinstance(part, str):
@@ -326,9 +329,9 @@ RULES: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "times": _times,
     "ids": _ids,
 }
-"""The rules by name. Each gets its own value, the expected value and the actual value."""
+"""The functions of the rules: they get the rule's value, the expected and the actual value."""
 TAKE_VALUE = frozenset({"approx", "regex", "type"})
-"""The rules that may have their own value."""
+"""The rules that may have a value, as in `{"approx": 0.01}`."""
 
 
 def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
@@ -380,14 +383,14 @@ class SentCall:
 def misfits(
     expected: ExpectedCall, sent: SentCall, rules: Mapping[str, FieldRule]
 ) -> list[Problem]:
-    """Return the fields of *sent* that differ from *expected*, each with the expected value.
+    """Return a problem for each field of *sent* that differs from *expected*.
 
     Args:
         expected: The call that the case expects.
         sent: The call of the same tool that the model sent.
         rules: How fields are compared, by their paths: `total`, `guest.name`, `items[0]`,
-            and `items[]` for every item. A field without a rule must be equal JSON. A field that
-            was not sent counts as the default of the argument.
+            and `items[]` for every item. A field without a rule must be equal JSON. An argument
+            that was not sent counts as its default.
     """
     comparison = Comparison(rules)
     problems: list[Problem] = []
@@ -415,13 +418,13 @@ def misfits(
 
 
 def result_differences(expected: Any, actual: Any, rules: Mapping[str, FieldRule]) -> list[Problem]:
-    """Return the places of *actual*, a result as JSON, that differ from *expected*.
+    """Return a problem for each place at which the result *actual* differs from *expected*.
 
     Args:
         expected: The expected result; `ABSENT` if only the places with a rule are compared.
-        actual: The result.
-        rules: How places are compared, by their paths, as in `misfits`; `*` is the rule of every
-            place without one. With the rule `subset` there, more keys are allowed.
+        actual: The result, as JSON data.
+        rules: How places are compared, by their paths, as in `misfits`. The rule of `*` applies to
+            every place that has no rule. If it is `subset`, *actual* may have more keys.
     """
     rest = rules.get("*", EQUAL)
     if expected is ABSENT:
@@ -441,15 +444,15 @@ _BY_PART = frozenset({"equal", "approx", "subset", "type", "times", "ids"})
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two values are compared: by the rule of each place."""
+    """Compares two JSON values, in which each place may have its own rule."""
 
     rules: Mapping[str, FieldRule]
     rest: FieldRule = EQUAL
-    """The rule of each place without one."""
+    """The rule for all places that are not in `rules`."""
     verb: str = "sent"
-    """What was done with the value that is judged."""
+    """What was done with the actual value, for messages: "sent" or "returned"."""
     is_by_place: bool = False
-    """Whether each part of a value that differs is a problem; else the value is one."""
+    """Whether each differing part of a value is reported; otherwise, only the whole value is."""
     met: set[str] = field(default_factory=set)
     """The paths of the rules that were used."""
 
@@ -508,7 +511,7 @@ class Comparison:
         return self.differences(value, actual, path)
 
     def rule_of(self, path: Path) -> FieldRule | None:
-        """Return the rule for the place *path*; None if the place does not have its own rule."""
+        """Return the rule for the place *path*; None if `rules` has no rule for it."""
         for field_name in (Problem(path, "").where, _pattern(path)):
             if field_name in self.rules:
                 self.met.add(field_name)
@@ -539,7 +542,10 @@ class Comparison:
 
 
 def _first_difference(expected: str, actual: str) -> tuple[str, str, str]:
-    """Return the lines of two strings that differ first, and which line that is, if it is not the only one."""
+    """Return excerpts of the first line in which two strings differ, and the line's number as text.
+
+    Short strings are returned whole, with "" as the number.
+    """
     pairs = zip_longest(expected.splitlines(), actual.splitlines(), fillvalue="")
     for number, (one, other) in enumerate(pairs, 1):
         if one != other and max(len(expected), len(actual)) > _SHORT:
@@ -564,10 +570,10 @@ def paired(
     sent: Sequence[SentCall],
     rules: Mapping[str, FieldRule],
 ) -> list[tuple[ExpectedCall, SentCall, list[Problem]]]:
-    """Pair expected and sent calls of the same tool: those with the fewest differences first.
+    """Pair expected and sent calls of the same tool, so that they differ as little as possible.
 
-    The order of the calls of one answer does not matter: they run at the same time. A call
-    without a partner is in no pair.
+    The calls with the fewest differences are paired first. The order of the calls in one answer
+    does not matter, because they run at the same time. A call may remain without a partner.
     """
     candidates: list[tuple[int, int, int, int, list[Problem]]] = []
     for place, call in enumerate(expected):

@@ -10,7 +10,7 @@ OnProgress = Callable[[str], object]
 
 
 QUIET = 60.0
-"""After so many seconds without a finished task, the line says that none has finished."""
+"""The seconds without a finished task after which the line says so."""
 SOON = 3.0
 """The seconds of work after which the line appears."""
 
@@ -36,9 +36,10 @@ class ProgressLine:
         estimate: object = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Show the progress of *name*, which has *total* tasks, after the text *estimate*.
+        """Show the progress of *total* tasks, after the texts *name* and *estimate*.
 
-        *on_progress* gets each text immediately, first the estimate. *clock* counts the seconds.
+        *on_progress* is called with each text, even before the line appears in the cell. *clock*
+        returns the time in seconds.
         """
         self._estimate = f"{estimate}; " if estimate else ""
         self._name, self._total, self._on_progress = name, total, on_progress

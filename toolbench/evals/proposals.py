@@ -36,7 +36,7 @@ def propose(
 
     Each case of a tool expects a different call. In the last case, no tool should be called.
 
-    *on_absence* gets a sentence for each tool for which no call could be made.
+    *on_absence* is called with a sentence for each tool for which no call could be made.
     """
     for tool in tools:
         texts: set[str] = set()
@@ -124,7 +124,7 @@ def _list(node: Node, random: Random, depth: int, *, whole: bool) -> list[Any]:
 
 
 def _one_of(node: Node, random: Random, values: Sequence[Any]) -> Any:
-    """Return one of the first *values* that fit *node*, or the very first if none fits."""
+    """Choose one of the first *values* that fit *node*; if none fits, return the first value."""
     fitting = list(islice(filter(node.fits, values), _CHOICES))
     return random.choice(fitting or values[:1])
 

@@ -152,10 +152,11 @@ class EvalReport(ReportEntries[Trial]):
         return score_of(Rate(right, self.planned), name=name, models=self.models, cases=cases)
 
     def compare(self, earlier: "EvalReport") -> Comparison:
-        """Compare this report with *earlier*: the changed cases, and a test of significance.
+        """Compare this report with *earlier*: list the changed cases, and test for significance.
 
         Two cases are the same if their titles and prompts are equal. Trials without an answer are
-        left out. A change counts as a difference only if chance explains it in under 5 % of cases.
+        left out. A change is significant only if the probability that chance alone causes it is
+        below 5 %.
         """
         return compared(self, earlier)
 

@@ -69,7 +69,7 @@ def overview_html(report: "EvalReport", key: str) -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers.
 
     A click on a row of answers sends the row's number, from 1, to the widget that shows the HTML.
-    The page loads the remaining answers with *key*, the key of the report in `live_results`.
+    *key* is the key of the report in `live_results`; with it, the page loads further answers.
     """
     parts = _overview(report)
     answers = _answers(report, IN_A_CELL, key=key)
@@ -317,7 +317,7 @@ def _argument(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, An
 
 
 def _hidden(call: ExpectedCall, report: "EvalReport", redactor: Redactor) -> ExpectedCall:
-    """Return *call*, which was expected, with its secrets and those of *redactor* masked."""
+    """Return the expected *call*, with its secrets and those of *redactor* masked."""
     hidden = secrecy_of(report.tools.get(call.name)).hide(call.arguments)[0]
     return ExpectedCall(call.name, redactor.value(hidden))
 

@@ -1,8 +1,8 @@
 """Save the answers of an evaluation and the results of their calls, so that none is repeated.
 
-Each answer and each call that ran for it has its own line. Scores are computed again from the
-answer. Saved scores are used only if a secret of the answer is masked, and only for the case that
-they were computed for.
+Each answer has its own line, and so has each of its calls that ran. Scores are normally computed
+again from the answer. If a secret in the answer is masked, this is not possible. The saved scores
+are then used, unless the case has changed since they were computed.
 """
 
 from collections import Counter, defaultdict
@@ -41,7 +41,7 @@ class SavedAnswer(NamedTuple):
 class SavedAnswers:
     """Reads and writes the answers of one evaluation.
 
-    Two requests are the same if the model, its options, the messages and the offered tools are.
+    Two requests are the same if they have the same model, options, messages and offered tools.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class SavedAnswers:
         *,
         system_prompt: str | None,
     ) -> None:
-        """Prepare the keys of requests; *offered* has the tools in the format for each model."""
+        """Prepare the keys of requests; *offered* maps models to the tools in their format."""
         self.lines, self._cases = lines, cases
         self._scored_for: list[str] = []
         self._prompts: list[str] = []
@@ -82,12 +82,12 @@ class SavedAnswers:
     def read(
         self, plan: Iterable[Task], *, with_errors: bool, is_run: bool
     ) -> Iterator[SavedAnswer]:
-        """Yield the saved answers to the requests of *plan*.
+        """Yield the saved answers to the requests in *plan*.
 
         Args:
-            plan: The requests.
+            plan: The requests of the evaluation.
             with_errors: Whether a request for which only an error is saved counts as answered.
-            is_run: Whether the calls of answers are run.
+            is_run: Whether this evaluation runs the calls in the answers.
 
         Raises:
             ToolbenchError: If the file cannot be read, or an answer in it cannot be used.

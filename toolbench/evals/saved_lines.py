@@ -69,7 +69,7 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def _lock(self) -> None:
-        """Lock the file until `close`: two users at once would both do the missing work."""
+        """Lock the file until `close`, because two users would both do the missing work."""
         if fcntl is None:
             return
         try:

@@ -33,7 +33,7 @@ class Score:
     code: str
     """Six characters that are equal for all participants who used the same cases."""
     line: str
-    """Name, right, planned, models and code, separated by tabs, to paste into a spreadsheet."""
+    """A row for a spreadsheet: name, right and planned answers, models, code, separated by tabs."""
 
     def __repr__(self) -> str:
         return f"{self.rate}\n{self.line}"
@@ -57,7 +57,7 @@ def _code(cases: Iterable[Case]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return *text* as one cell that a spreadsheet does not take for a formula."""
+    """Return *text* for one cell of a spreadsheet, so that it is not read as a formula."""
     line = on_one_line(text)
     if line.startswith(_FORMULA):
         return f"'{line}"

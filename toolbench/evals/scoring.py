@@ -160,7 +160,8 @@ def scored_answer(
     """Return the trial of an answer, with its scores and with secrets masked.
 
     Args:
-        future: The answer and its seconds, or the error of the model or the network.
+        future: Contains the answer and how many seconds it took, or the error of the model or the
+            network.
         model: The model that was asked.
         tools: The offered tools, by name.
         name: The name of the model.
@@ -219,7 +220,7 @@ def _without_answer(
 
 
 def as_answered(trial: Trial) -> "Future[Any]":
-    """Return the saved answer of *trial* and its seconds in the form for `scored_answer`."""
+    """Return a future with the saved answer of *trial*, as `scored_answer` expects it."""
     usage = None
     if (trial.input_tokens, trial.output_tokens, trial.cost) != (None, None, None):
         usage = Usage(trial.input_tokens, trial.output_tokens, trial.cost)

@@ -154,9 +154,10 @@ class Summary(dict[str, ModelSummary]):
         raise AttributeError(msg)
 
     def table(self, *, has_rates: bool = True) -> tuple[list[str], list[list[str]]]:
-        """Return the column headings that apply to any model, and a row for each model.
+        """Return the column headings and the rows of a table that has a row for each model.
 
-        Without rates, the columns are the tokens, cost and time of each model.
+        Columns that apply to no model are left out. If *has_rates* is false, the columns of the
+        rates are left out, too.
         """
         rows = [_row(name, summary) for name, summary in self.items()]
         heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]

@@ -96,7 +96,8 @@ def make_calls(
     Args:
         tool: The tool, or an object that loads it in the worker (`with tool.resolved()`).
         batch: The arguments of each call.
-        stop: If it is set, no further calls are made and the list is shorter.
+        stop: An event. After it has been set, no further calls are made, and the returned list is
+            shorter than *batch*.
     """
     if not isinstance(tool, ToolDefinition):
         with tool.resolved() as definition:
@@ -139,7 +140,7 @@ def _call(tool: ToolDefinition[Any, Any], arguments: Mapping[str, Any]) -> Resul
 
 
 def _hidden(result: Result, redactor: Redactor) -> Result:
-    """Return *result* with secrets masked in the tool's values; the state and the keys stay."""
+    """Return *result* with secrets masked in values from the tool, but not in state and keys."""
     if not redactor:
         return result
     hidden = dict(result)

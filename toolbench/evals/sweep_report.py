@@ -76,11 +76,11 @@ def _numbers(report: "SweepReport") -> str:
 
 
 def shown_rows(report: "SweepReport", count: int | None = None) -> TableHead:
-    """Return the first *count* rows in the form for users: rounded numbers, states in words.
+    """Return the first *count* rows as users see them, with rounded numbers and short texts.
 
     Args:
         report: The report.
-        count: The number of rows; None: all.
+        count: The number of rows; None for all.
     """
     whole = {*report.argument_columns.values(), *OWN_COLUMNS}
     names, columns, kinds = [], [], []
@@ -154,9 +154,9 @@ _MAX_ROWS = 10
 class SweepReport(ReportEntries[Row]):
     """The rows of a sweep, in the order of the calls.
 
-    Above the rows are the times within which 50, 90 and 99 % of the calls ended, and the share of
-    errors. A saved notebook has the first 50 rows, and `to_html` 10,000. Shown numbers have three
-    digits; `columns` and `to_dataframe()` have all of them.
+    The report begins with the times within which 50, 90 and 99 % of the calls ended, and the share
+    of errors. A saved notebook contains the first 50 rows, and the page of `to_html` 10,000.
+    Numbers are shown with three digits, but are complete in `columns` and `to_dataframe()`.
 
     Examples:
         >>> from toolbench import tool

@@ -86,41 +86,44 @@ def sweep(
 ) -> SweepReport:
     """Call *tool* with many sets of arguments, and return a row for each call.
 
-    An exception of the tool is a row too. Calls are not added to `history()`. Consent is asked
-    once, with the number of calls. After an interrupt, the finished rows are returned.
+    If a call raises an exception, its row contains the error. Calls are not added to `history()`.
+    If consent is needed, you are asked once, before the first call. After an interrupt, the
+    finished rows are returned.
 
     Args:
         tool: The tool, a function, or the name of a registered tool.
-        inputs: A grid, a list of arguments, or a DataFrame with one call per row (an empty cell is
-            not sent). A grid, `{"x": range(5), "y": ["a", "b"]}`, makes all combinations; a string,
-            an object or a number in a grid is one value.
-        executor: Makes the calls: any `concurrent.futures.Executor`; threads if left out. A tool
-            that is neither a plain function nor read-only may have state, so only one thread
-            calls it. On a cluster, each worker has its own copy of the tool. For a server's tool,
-            each worker has its own session, which closes after ten seconds without a call.
-            Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker. If a
-            worker dies, its calls are rows with the state `lost`; with *save*, repeating the sweep
-            makes only those again. Quick calls are sent together, about 50 ms of work at a time.
-            Tools of a notebook need the extra `processes`, and `cluster[:].use_cloudpickle()` in
-            ipyparallel.
-        save: A JSONL file with one call per line, for one sweep at a time.
-        resume: Whether to take finished calls from the file: those with the same arguments of the
-            same tool. A tool is the same if its name, schema, `version` and source are the same.
+        inputs: A grid, a list of arguments, or a DataFrame with one call per row. A grid, such as
+            `{"x": range(5), "y": ["a", "b"]}`, stands for all combinations of its values. In a
+            grid, a string, an object or a number is a single value. An empty cell of a DataFrame is
+            an omitted argument.
+        executor: Makes the calls. It can be any `concurrent.futures.Executor`; if left out, threads
+            are used. A tool that is neither a plain function nor read-only may have state, so only
+            one thread calls it. On a cluster, each worker has its own copy of the tool. For a
+            server's tool, each worker has its own session, which closes after ten seconds without a
+            call. Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker.
+            If a worker dies, the rows of its calls have the state `lost`; to make only these calls
+            again, repeat the sweep with the same *save*. Quick calls are sent together, about 50 ms
+            of work at a time. Tools that are defined in a notebook need the extra `processes`, and
+            in ipyparallel also `cluster[:].use_cloudpickle()`.
+        save: A JSONL file to which each finished call is written as a line. Only one sweep at a
+            time can use it.
+        resume: Whether to reuse results from *save* for calls with the same arguments of the same
+            tool. A tool is the same if its name, schema, `version` and source are the same.
             The source is that of the function, or of the methods of the executor's class. For a
             server's tool, the configuration of the server takes the place of the source.
-        version: A label for everything that the source does not show: values and functions that it
-            reads, files, the state of an executor. Give a new label when these have changed. If
-            left out, this is the label of the tool, `meta={"version": "2"}`, or of its server.
+        version: A label for everything that the source does not show, such as values, functions and
+            files that it reads, or the state of an executor. Give a new label when these change.
+            The default is the label of the tool, as in `meta={"version": "2"}`, or of its server.
         repeats: How often each call is made.
         workers: The number of threads.
-        retry_errors: Whether to make a call again if the file has an error for it.
-        confirm: Whether to ask for consent if the policy requires it; False if the caller has asked
-            already.
-        on_progress: A function that gets a line of text from time to time.
+        retry_errors: Whether to repeat a call for which *save* contains an error.
+        confirm: Whether to ask for consent if the policy requires it. Use False if the user has
+            already been asked.
+        on_progress: A function that is called from time to time with a line of text.
 
     Raises:
         CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
-        ConsentError: If consent was needed and not given. Then no call was made.
+        ConsentError: If consent was needed and not given. In this case, no call was made.
         NotImplementedError: If the tool has no executor.
         SecretError: If a secret of the tool has no value, and the user does not give one.
         ToolNotFoundError: If there is no tool of that name.
@@ -333,7 +336,7 @@ class _Sweep:
             yield tuple(waiting)
 
     def _has_changed(self) -> bool:
-        """Tell whether the server changed or disabled the tool: then no more calls are made."""
+        """Tell whether the server changed or disabled the tool, so that the sweep must end."""
         if has_changed(self._tool) or self._tool.blocked:
             self._ended = f"It ended because the server changed {self._tool.name}"
         return self._ended is not None

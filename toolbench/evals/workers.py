@@ -61,8 +61,8 @@ def submitted(
 ) -> "Future[Any]":
     """Submit `function(*args)` to *executor*; if that fails, the returned future has the error.
 
-    If *is_near*, the executor works in threads of this process. The work then runs in the caller's
-    context, in which preset answers apply.
+    *is_near* says that the executor works in threads of this process. The work then runs in a copy
+    of the caller's context, which contains, for example, answers that were preset with `answering`.
     """
     if is_near:
         function = partial(copy_context().run, function)
@@ -82,7 +82,7 @@ class Lane(Generic[Task]):
     tasks: Iterator[Task]
     submit: Callable[[Executor, Task], "Future[Any]"]
     width: int
-    """The most tasks that the executor has at the same time."""
+    """How many tasks the executor may have at the same time."""
     running: dict[Task, "Future[Any]"] = field(default_factory=dict)
     next_task: Task | None = None
     """The next task; None if it was not fetched yet, or if there are no more."""
@@ -94,9 +94,9 @@ class Lane(Generic[Task]):
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
         may_begin: Callable[[Task], bool],
     ) -> None:
-        """Give tasks to the executor until it has `width` tasks, or a task may not begin yet.
+        """Submit tasks until the executor has `width` tasks, or *may_begin* refuses the next task.
 
-        When a task ends, *on_end* gets this lane and the task.
+        When a task ends, *on_end* is called with a tuple of this lane and the task.
         """
         while len(self.running) < self.width and not self.broken:
             if self.next_task is None:
@@ -215,14 +215,17 @@ def for_processes(tool: ToolDefinition[Any, Any]) -> Any:
 def room(executor: Executor) -> int:
     """Return how many tasks *executor* should have at the same time.
 
-    The number is small, because all these tasks fail if a pool breaks.
+    The number is small, because all submitted tasks fail if a pool breaks.
     """
     workers: int = getattr(executor, "_max_workers", _WORKERS)
     return 2 * workers
 
 
 def threads(count: int, undo: ExitStack) -> Executor:
-    """Return an executor with *count* threads, which *undo* ends; in Pyodide, this thread works."""
+    """Return an executor with *count* threads, which *undo* shuts down.
+
+    In Pyodide, which has no threads, the executor works in the calling thread.
+    """
     if not have_threads():
         return InThisThread()
     pool = ThreadPoolExecutor(count, thread_name_prefix="toolbench-eval")
