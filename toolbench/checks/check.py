@@ -33,9 +33,11 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 
 
 class Expectation(BaseModel):
-    """The expectations of a check. What is left out is not compared; failures and warnings count.
+    """What a check expects of a result. Expectations that are left out are not checked.
 
-    A check in a file, with rules for some places of its result:
+    However, a failed call or a warning is a problem, unless `error` or `warnings` allows it.
+
+    For example, this check in a file has rules for some parts of its result:
 
         - name: the books of 1815
           tool: library.find
@@ -62,10 +64,11 @@ class Expectation(BaseModel):
     text: str | None = None
     """The text of the result."""
     match: str | dict[str, Any] = Field(default_factory=dict)
-    """How places of the result are compared, by path: equal, approx, regex, contains, subset,
-    unordered and any, as in `Case`; also type (such as `{"type": "integer"}`), times and ids. The
-    path "*" applies to all other places; a rule without a path applies to the whole result. If a
-    rule needs no expected value, as a regex does, its place may be missing in `result`."""
+    """The rules by which parts of the result are compared, by the path of the part. Equal, approx,
+    regex, contains, subset, unordered and any are the rules of `Case`. There are also type (as in
+    `{"type": "integer"}`), times and ids. The path "*" stands for all parts without a rule. A
+    single rule instead of an object applies to the whole result. A part may be missing in `result`
+    if its rule needs no expected value, as a regex does not."""
     loosen: list[Literal["times", "ids"]] = Field(default_factory=list)
     """What may differ everywhere: "times" accepts any date-time, "ids" any UUID or hash."""
     json_schema: bool | dict[str, Any] | None = Field(default=None, alias="schema")
@@ -112,9 +115,9 @@ class Expectation(BaseModel):
 
 @dataclass(frozen=True)
 class Check:
-    """A call of a tool, with what is expected of its result.
+    """A call of a tool, and what is expected of its result.
 
-    A call with a secret cannot become a check. Images are compared by a digest.
+    A call with a secret cannot become a check. Images are compared by their hash.
 
     Raises:
         CaseError: If a part of the check cannot be used; the message names the check and the part.
@@ -132,12 +135,12 @@ class Check:
     """
 
     name: str
-    """What the check says about the tool, in words; names are unique in a file."""
+    """A sentence about the tool that the check tests; names are unique in a file."""
     tool: str
     """`SERVER.TOOL`, `MODULE:TOOL`, or the name of a tool of the notebook."""
     arguments: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
     answers: Sequence[Any] = field(default=(), kw_only=True, repr=False)
-    """The answers to the questions of the call, in order, as `answering` takes them."""
+    """The answers to the questions that the tool asks during the call, as for `answering`."""
     expect: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
     """What is expected; see `Expectation`. If empty, the call must succeed without a warning."""
 
@@ -221,8 +224,8 @@ class Check:
     def compared(self, observation: Observation) -> tuple[Any, Any]:
         """Return the expected and the actual result, both as JSON or both as text.
 
-        In both, the same word replaces each loosened part. The first is `ABSENT` if no result is
-        expected.
+        In both, times and ids that `loosen` allows to differ are replaced with `<times>` or
+        `<ids>`. If no result is expected, the expected result is `ABSENT`.
         """
         expected, loosen = self.expectation.expected, self.expectation.loosen
         if expected is not ABSENT:
@@ -262,14 +265,14 @@ class Check:
         *,
         answers: Sequence[Any] = (),
     ) -> "Check":
-        """Return a check that expects the returned result; parts that always differ are loosened.
+        """Return a check that expects *observation*; if it contains times or ids, these may differ.
 
         Args:
             name: The name of the check.
-            tool: The address of the tool; see `tool`.
+            tool: The address of the tool, as in the attribute `tool`.
             arguments: The arguments of the call.
             observation: The result of the call, without secrets.
-            answers: The answers to the questions of the call.
+            answers: The answers to the questions that the tool asked.
 
         Raises:
             CaseError: If the check would contain a secret, or be too long.
@@ -291,7 +294,7 @@ class Check:
         return made
 
     def accepting(self, observation: Observation) -> "Check":
-        """Return a check that expects *observation*; limits stay, as do rules that still fit."""
+        """Return a copy that expects *observation*, without the rules that *observation* breaks."""
         made = replace(self, expect=self._expecting(observation))
         for key in ("match", "schema"):
             if key in made.expect and made.problems(observation):
@@ -335,10 +338,10 @@ class Check:
 
 
 def result_of(observation: Observation) -> Any:
-    """Return the result in *observation* as JSON; `ABSENT` if it consists of text alone.
+    """Return the result in *observation* as JSON; `ABSENT` if the result is only text.
 
-    The result is its data, or the fields of the tool's own observation class. Content other than
-    text becomes a list of its parts, with a digest for each image.
+    The result is the data of the observation, or the fields of the tool's own observation class. If
+    there is neither, but there are images, it is a list of the blocks, with a hash for each image.
     """
     is_text = all(isinstance(item, TextContent) for item in observation.content)
     if isinstance(observation, ResultObservation | MCPObservation):

@@ -51,7 +51,7 @@ class CheckFile(EntryFile):
         """Return the checks; an empty list if there is no file.
 
         Raises:
-            CaseError: If the file cannot be read, or contains anything else.
+            CaseError: If the file cannot be read, or contains anything but checks.
         """
         return self._parsed(self.text())
 
@@ -78,7 +78,7 @@ class CheckFile(EntryFile):
         return longer or head_of(text) + text_of(wanted, has_head=True)
 
     def replace(self, check: Check) -> None:
-        """Replace the expectations of the check with the same name with those of *check*.
+        """Copy the expectations of *check* to the check of the same name in the file.
 
         Raises:
             CaseError: If the file has no such check, or cannot be read or written; then it does not
@@ -126,7 +126,7 @@ class CheckFile(EntryFile):
 
 
 def numbered(check: Check, names: Collection[str]) -> Check:
-    """Return *check*; if its name is in *names*, with the first free number added to the name."""
+    """Return *check*; if its name is in *names*, return a copy with a number added to the name."""
     name, number = check.name, 1
     while name in names:
         number += 1
@@ -135,7 +135,7 @@ def numbered(check: Check, names: Collection[str]) -> Check:
 
 
 def text_of(checks: Sequence[Check], *, has_head: bool = False) -> str:
-    """Return the text of a file with *checks*; unless *has_head*, a comment comes first."""
+    """Return the text of a file with *checks*, below a comment unless *has_head* is true."""
     text = write_yaml({"checks": [check.to_dict() for check in checks]})
     if has_head:
         return text

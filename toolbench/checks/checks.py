@@ -82,19 +82,20 @@ class Checks(Sequence[Check]):
     ) -> CheckReport:
         """Run the checks one after another, and return the report; an interrupt ends the run.
 
-        The policy applies to each call. Consent is asked for once, with the number of calls that
-        need it.
+        The policy applies to each call. If calls need consent, the user is asked once for all of
+        them, before the first check.
 
         Args:
-            tools: Where the tools are: an `MCPClient`, or a list of tools. If left out: the tools
-                of the notebook, registered tools, and those of connected servers.
-            confirm: Whether to ask for consent if the policy requires it; False if the user agreed.
-            attended: Whether the user can be asked. Otherwise questions without an answer are
-                declined, and calls that need consent are refused; the other calls run.
-            on_result: Called with each result as soon as it exists.
+            tools: Where to look for the tools: an `MCPClient`, or a list of tools. If left out, the
+                tools of the notebook, registered tools, and tools of connected servers are used.
+            confirm: Whether to ask for consent if the policy requires it. Use False if the user has
+                already agreed.
+            attended: Whether the user can be asked. If False, calls that need consent are refused,
+                and questions of tools that have no answer in the check are declined.
+            on_result: Called with each result as soon as its check has run.
 
         Raises:
-            ConsentError: If consent was needed for several calls, and not given. Nothing was run.
+            ConsentError: If consent was needed and not given. In this case, no check was run.
         """
         began = perf_counter()
         found = [_found(check, tools) for check in self._checks]
@@ -148,7 +149,7 @@ def _found(check: Check, tools: Any) -> AnyTool | ToolbenchError:
 
 
 def tool_of(name: str, tools: Any = None) -> AnyTool:
-    """Return the tool that a check means by *name*, from *tools*; see `Checks.run`.
+    """Return the tool for *name*, the `tool` of a check, from *tools*; see `Checks.run`.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -200,7 +201,7 @@ def _result(check: Check, tool: AnyTool, *, is_agreed: bool, attended: bool) -> 
 
 
 def judged(check: Check, run: Run) -> CheckResult:
-    """Return the result of *check*, whose call was *run*, without secrets."""
+    """Return the result of *check*, whose call was made by *run*, without secrets."""
     observation = recorded(run.outcome, run.secrets.redactor)
     if run.state == "denied":
         refused = Problem((), observation.text)
@@ -224,8 +225,8 @@ def check_of(record: RunRecord, name: str = "") -> Check:
         name: The name of the check; a short form of the call if left out.
 
     Raises:
-        CaseError: If the call cannot be repeated: it was stopped, or the record lacks a secret or
-            a part of the call.
+        CaseError: If the call cannot be repeated, because it was stopped, or because the record
+            does not have a secret or another part of the call.
     """
     if record.state not in ("ok", "error") or record.unanswered:
         msg = f"Run {record.id} of {record.tool} has no result that can be expected again: {record.state}."
@@ -243,7 +244,7 @@ def check_of(record: RunRecord, name: str = "") -> Check:
 
 
 def _address_of(record: RunRecord) -> str:
-    """Return the address of the tool of *record*: its module, if it can be imported from there."""
+    """Return the address of the tool of *record*, as `MODULE:TOOL` if it can be imported."""
     tool = record.definition
     if isinstance(tool, ToolDefinition) and tool.source == ToolDefinition.source:
         place = tool.action_type.__module__

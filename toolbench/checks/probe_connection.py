@@ -1,4 +1,4 @@
-"""One connection of a probe: it sends requests, and adds a row to the report for each question."""
+"""A connection with which a probe asks a server questions, each of which is a row of its report."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -60,7 +60,7 @@ class Breach(NamedTuple):
     rule: str
     words: str
     state: State | None = None
-    """The state of its row; None for the state that the rule gives."""
+    """The state of the row for the breach; None for the state that the rule defines."""
 
 
 class EndedError(Exception):
@@ -70,7 +70,8 @@ class EndedError(Exception):
 class ProbeConnection:
     """One connection to a server, and what the probe has learnt about the server.
 
-    An era is a family of protocol versions: with the `initialize` handshake (legacy), or without.
+    A connection uses either a legacy version of MCP, with the `initialize` handshake, or a modern
+    version without it.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class ProbeConnection:
         self.version = ""
         """The version of MCP that both sides speak."""
         self.capabilities: dict[str, Any] = {}
-        """What the server declares."""
+        """The capabilities that the server declares."""
         self.unanswered = ""
         """The last question that got no answer in time."""
         self.paged: list[str] = []
@@ -188,10 +189,10 @@ class ProbeConnection:
         state: State | None = None,
         era: str = "",
     ) -> None:
-        """Add a row: *answer* breaks *rule*; without a rule, *answer* is as it should be.
+        """Add a row for *answer*, which breaks *rule*; without a rule, *answer* is correct.
 
-        *state* replaces the state that the rule gives. *era* replaces the version of this
-        connection.
+        *state* replaces the state that the rule defines. *era* is the version of MCP to show, if it
+        is not the version of this connection.
         """
         if isinstance(answer, str):
             answer = Answer("", None, None, answer)
@@ -222,7 +223,7 @@ class ProbeConnection:
         self.add(question, why, state="not asked")
 
     def is_lost(self, question: str, answer: Answer) -> bool:
-        """Tell whether *answer* could not be read or did not come; if so, add a row for that."""
+        """Tell whether *answer* is missing or cannot be read; if so, add a row that says so."""
         if answer.is_lost:
             state: State = "wrong"
             if answer.is_late:
@@ -246,9 +247,9 @@ class ProbeConnection:
         *,
         answered: State | None = None,
     ) -> None:
-        """Ask for something that does not exist: by *rule*, the answer is the error *code*.
+        """Ask for something that does not exist, for which *rule* requires the error *code*.
 
-        *answered* is the state of the row if the server sends a result that is not a failed call.
+        *answered* is the state of the row if the server sends a successful result instead.
         """
         answer = await self.ask(method, params)
         if self.is_lost(question, answer):
@@ -266,7 +267,7 @@ class ProbeConnection:
         self.add_declared(f"{method}: answered", await self.ask(method, params))
 
     async def listen(self, filters: Mapping[str, Any]) -> None:
-        """Open and close the newer protocol's stream of notifications that the server declares."""
+        """Open and close the stream of notifications that a server of a modern version declares."""
         from mcp import MCPError  # noqa: PLC0415 - loaded by now
         from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - the same
         from pydantic.alias_generators import to_camel  # noqa: PLC0415 - the same
@@ -294,7 +295,7 @@ class ProbeConnection:
             self.add(question, answer, "declared", state="advice")
 
     def add_declared(self, question: str, answer: Answer) -> None:
-        """Add a row for *answer*; the server declares that it answers such requests."""
+        """Add a row for *answer* to a request that the server declares to support."""
         if self.is_lost(question, answer):
             return
         if answer.result is not None:
@@ -309,4 +310,4 @@ class ProbeConnection:
 
 
 async def _greet(connection: Connection) -> None:
-    """Send nothing, because the probe sends its questions later."""
+    """Send nothing after connecting, because the probe sends its questions later."""

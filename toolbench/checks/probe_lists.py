@@ -22,7 +22,7 @@ LISTS: Mapping[str, tuple[str, str, str]] = {
     "resources": ("resources", "resources/list", "uri"),
     "resourceTemplates": ("resources", "resources/templates/list", "uriTemplate"),
 }
-"""For each list, by its key in the result: the capability, the method, the key of a name."""
+"""The lists by their key in a result, each with its capability, method and the key of a name."""
 INVALID_PARAMS = -32602
 # Pages of a list
 _PAGES = 250
@@ -30,7 +30,7 @@ _GOOD_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 async def ask_for_lists(connection: ProbeConnection) -> None:
-    """Read each declared list twice, and ask for each other list once."""
+    """Read every declared list two times, and request every undeclared list once."""
     for key, (capability, method, _) in LISTS.items():
         if capability not in connection.capabilities:
             await _ask_for_undeclared(connection, key)
@@ -82,7 +82,7 @@ async def _pages(connection: ProbeConnection, key: str, question: str) -> list[A
 
 
 async def _ask_for_undeclared(connection: ProbeConnection, key: str) -> None:
-    """Ask for a list that is not declared, which must be empty; templates belong to resources."""
+    """Ask for a list that the server does not declare, and that must therefore be empty."""
     capability, method, _ = LISTS[key]
     if key == "resourceTemplates":
         return
@@ -159,7 +159,7 @@ async def look_at_tools(connection: ProbeConnection) -> None:
 
 
 def _definitions(good: Sequence[ListedTool], bad: Sequence[DisabledTool]) -> Iterator[Breach]:
-    """Yield breaches for tools that cannot be called, and for unusable parts of other tools."""
+    """Yield a breach for each tool in *bad*, and for each unusable part of a tool in *good*."""
     names = {tool.name for tool in good}
     for disabled in bad:
         # One that is listed twice is a question of its own
@@ -175,7 +175,7 @@ def _definitions(good: Sequence[ListedTool], bad: Sequence[DisabledTool]) -> Ite
 
 
 def _state_of(definition: Any, key: str) -> State:
-    """Return the state for an unusable schema: "advice" if only this client refuses the schema."""
+    """Return the state for an unusable schema; "advice" if the schema is valid by the standard."""
     if not isinstance(definition, Mapping) or not isinstance(definition.get(key), dict):
         return "wrong"
     try:

@@ -39,7 +39,7 @@ class ProbeResult:
     era: str
     """The version of MCP in which the question was asked."""
     state: State
-    """ok; wrong (the specification says MUST, or leaves no choice); advice (SHOULD); not asked."""
+    """ok; wrong (it breaks a MUST of the specification); advice (it breaks a SHOULD); not asked."""
     sent: str = ""
     """The request, as JSON."""
     came: str = ""
@@ -108,13 +108,13 @@ class ProbeReport(ReportEntries[ProbeResult]):
 
     @cached_property
     def findings(self) -> list[ProbeResult]:
-        """The results that are wrong, followed by those with advice."""
+        """The results with the state "wrong", followed by those with the state "advice"."""
         found = [each for each in self if each.state in ("wrong", "advice")]
         return sorted(found, key=lambda each: _WORST_FIRST.index(each.state))
 
     @property
     def passed(self) -> bool:
-        """Whether every question was asked, and no answer is wrong."""
+        """Whether no answer is wrong, and the probe was not stopped early."""
         return self.stopped is None and not self.errors
 
     @property
@@ -172,7 +172,9 @@ class ProbeReport(ReportEntries[ProbeResult]):
         return written(page(f"Probe of {self.server}", self._html()), path, overwrite=overwrite)
 
     def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
-        """Return the report as JUnit XML for a CI; only results that are wrong are failures.
+        """Return the report as JUnit XML for a CI.
+
+        Results with the state "wrong" are failures; all other results pass.
 
         Args:
             path: A file to which the XML is also written.

@@ -20,7 +20,7 @@ _OPENING = {
     "server/discover": ("discover", {"supportedVersions", "capabilities"}),
     "initialize": ("initialize", {"protocolVersion", "capabilities", "serverInfo"}),
 }
-"""The first requests, each with its rule and the required keys of its answer."""
+"""The first request of each kind of connection, with the rule and required keys of its answer."""
 
 
 async def look_at_opening(connection: ProbeConnection) -> bool:
@@ -119,7 +119,7 @@ async def _complete(connection: ProbeConnection) -> None:
 
 
 async def ask_once_more(connection: ProbeConnection) -> None:
-    """Cancel a request, then repeat a request that was answered before."""
+    """Request a list and cancel the request, then check that a second request is answered."""
     for key in list(connection.lists)[:1]:
         method = LISTS[key][1]
         await connection.ask(method, seconds=_AT_ONCE)

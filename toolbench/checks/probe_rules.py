@@ -447,7 +447,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
 }
-"""The rules by name. A name has several rules if its text changed: the last one applies."""
+"""The rules by name. A name has several rules, oldest first, if versions of MCP differ in it."""
 
 
 FIXES: Mapping[str, str] = {
@@ -495,7 +495,7 @@ _FIXES_OF_LISTS = {
 
 
 def rule_of(name: str, version: str) -> Rule:
-    """Return the rule *name* in the text of *version*, or else in the first later version."""
+    """Return the rule *name* as *version* states it, or else as the first later version does."""
     rules = RULES[name]
     known = [rule for rule in rules if rule.since <= version]
     return (known or list(rules[:1]))[-1]

@@ -1,4 +1,4 @@
-"""A probe's questions about calls of tools; tools that are not read-only must be named."""
+"""A probe's questions about calls of tools; the user must name tools that are not read-only."""
 
 from base64 import b64decode
 from collections import defaultdict
@@ -129,7 +129,7 @@ def _breaches(
 
 
 def _refused_by(node: Any, good: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return arguments that the schema *node* rejects, based on the valid *good*; else None."""
+    """Return the valid arguments *good*, changed so that *node* rejects them, or else None."""
     values = list[dict[str, Any]]()
     # Where a default is declared, the server may fill in what is missing
     if any(not node.properties[name].has_default for name in node.required):

@@ -24,7 +24,7 @@ _Seen = tuple[str, Any]
 
 
 def look_at_traffic(connection: ProbeConnection) -> None:
-    """Check all messages: each answer belongs to a request, progress belongs to a call."""
+    """Check all messages, for example whether each answer belongs to a request."""
     messages = list(connection.inbox.traffic)
     looks = [
         ("each request has one answer", _of_answers(messages)),
@@ -107,7 +107,7 @@ def _of_results(messages: list[Message]) -> Iterator[_Seen]:
 
 
 def part_of(message: Message, key: str) -> dict[str, Any]:
-    """Return an object inside *message*; empty if it does not exist or was cut."""
+    """Return the object *key* inside *message*; an empty dict if it is missing or was cut."""
     whole = message.json
     if isinstance(whole, Mapping) and isinstance(whole.get(key), dict):
         return dict(whole[key])

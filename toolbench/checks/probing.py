@@ -1,8 +1,8 @@
 """Test whether a server follows the MCP specification, by asking it questions.
 
-The probe opens a separate connection for each era of MCP (with and without the `initialize`
-handshake), so it does not disturb the user's session. It only runs tools that are declared
-read-only, unless the user names others.
+The probe opens its own connections, so it does not disturb the user's session. One connection uses
+a version of MCP with the `initialize` handshake, and one a version without. The probe only runs
+tools that are declared read-only, unless the user names others.
 """
 
 from collections.abc import Callable, Collection
@@ -57,20 +57,21 @@ def probe(
 ) -> ProbeReport:
     """Test *server* against the MCP specification, and return a row for each question.
 
-    The probe opens its own connections (for stdio, its own process). There is one for each era of
-    MCP that the server speaks: with and without the `initialize` handshake. A tool is called only
-    if it is declared read-only and the policy allows the call. The arguments are the examples and
-    defaults of the tool's schema. A question that cannot be asked is a row too. An interrupt ends
-    the probe. Questions of the server are not answered: a call that needs an answer is not made, or
-    fails.
+    The probe opens its own connections (for stdio, it starts its own process). If the server speaks
+    both kinds of MCP versions, with and without the `initialize` handshake, the probe tests both.
+    It calls a tool only if the tool is declared read-only and the policy allows the call. The
+    arguments are the examples and defaults in the tool's schema.
+
+    A question that cannot be asked has a row that says so. An interrupt ends the probe. The probe
+    does not answer questions that the server asks, so a call that needs an answer fails.
 
     Args:
-        server: The session of a server, or a configuration as `MCPClient.connect` takes it.
+        server: The session of a server, or a configuration as for `MCPClient.connect`.
         tools: The names of tools that are called even though they are not read-only. They really
-            run, several times: in each era, with valid and invalid arguments, and once to be
-            cancelled.
-        seconds: The time limit of a question, in seconds.
-        whole: The time limit of all questions, in seconds.
+            run, several times: in both kinds of versions, with valid and with invalid arguments,
+            and once to be cancelled.
+        seconds: The time limit for one question.
+        whole: The time limit for all questions together, in seconds.
 
     Raises:
         ConsentError: If a configuration was found in a file and is not approved.
@@ -112,7 +113,7 @@ def probe(
 
 
 def _who(server: Any) -> tuple[str, ServerEntry, Path, str]:
-    """Return name, configuration and folder of *server*, and why its tools must not be called."""
+    """Return the name, configuration and folder of *server*, and why no tool may be called."""
     if isinstance(server, MCPServerSession):
         refusal = ""
         if server.trust is not None:
@@ -142,7 +143,7 @@ class _Probe:
         return None
 
     async def _ask(self, mode: str, *, is_first: bool) -> bool:
-        """Ask the questions in one era; return whether the server speaks MCP without a handshake.
+        """Ask the questions over one connection; return whether it needed no handshake.
 
         Raises:
             ServerError: If the server cannot be reached.

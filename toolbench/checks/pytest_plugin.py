@@ -1,7 +1,7 @@
 """The pytest plugin: it collects files `*.checks.yaml`, and runs each check as a test.
 
-pytest imports this module in every environment with toolbench, at each start. So nothing else of
-toolbench is imported before a file of checks is found.
+pytest imports this module at each start, in every environment with toolbench. To start fast, it
+imports other modules of toolbench only after it has found a file of checks.
 """
 
 from collections.abc import Iterator
@@ -122,10 +122,10 @@ class CheckItem(pytest.Item):
 
 
 class Servers:
-    """The servers of a pytest session, each connected from the first check that names it."""
+    """The servers of a pytest session; each is connected when the first check needs it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Use the source of servers that *config* names.
+        """Find the servers in the configuration or recording that *config* names.
 
         Raises:
             UsageError: If *config* names two sources.
@@ -135,11 +135,11 @@ class Servers:
         self._clients: dict[Path, tuple[MCPClient, dict[str, ServerEntry]]] = {}
 
     def client_for(self, check: "Check", folder: Path) -> "MCPClient":
-        """Return the client of the server of *check*, whose file is in *folder*.
+        """Return the client that is connected to the server of *check*, whose file is in *folder*.
 
         Raises:
             ConsentError: If the server is not approved.
-            ServerError: If there is no source of servers, or the server cannot be reached.
+            ServerError: If there is no configuration or recording, or the server cannot be reached.
         """
         client, entries = self._source(folder)
         named = [name for name in entries if check.tool.startswith(f"{name}.")]
@@ -180,7 +180,9 @@ _SERVERS = pytest.StashKey[Servers]()
 
 
 def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
-    """Return the kind and file of servers that the command line or else the settings name, if any.
+    """Return the kind and path of the file of servers in the command line or the settings.
+
+    The command line takes precedence. Return None if neither names a file.
 
     Raises:
         UsageError: If the command line, or the settings, name two files.
@@ -200,7 +202,7 @@ def _named_source(config: pytest.Config) -> tuple[str, Path] | None:
 
 
 def _failure(text: str) -> BaseException:
-    """Return a failure with *text* alone: a traceback would only show code of toolbench."""
+    """Return a failure with *text* and no traceback, which would only show code of toolbench."""
     from toolbench.display.escape import visible  # noqa: PLC0415 - as above
 
     return pytest.fail.Exception(visible(text), pytrace=False)

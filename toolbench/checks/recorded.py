@@ -25,13 +25,13 @@ def recorded_checks(recording: Recording, server: str) -> Checks:
     """Return a check for each recorded call of *server*, which expects the recorded result.
 
     Some calls are left out: repeated calls with the same arguments and answers, calls with a secret
-    or without a result, calls whose arguments do not fit the tool's schema, and calls that a file
-    cannot hold.
+    or without a result, calls whose arguments do not fit the tool's schema, and calls that cannot
+    be written to a file.
 
     Args:
         recording: The recording.
-        server: The name of the server in the checks. If the recording has only one server, this
-            may be another name than in the recording.
+        server: The name of the server in the checks. It may differ from the name in the recording
+            if the recording has only one server.
 
     Raises:
         ServerError: If the recording has no such server.
@@ -91,7 +91,7 @@ def words_of(recorded: RecordedCall, address: str) -> str:
 
 
 def arguments_of(recorded: RecordedCall) -> dict[str, Any]:
-    """Return the arguments of *recorded*, with the same mark for every secret."""
+    """Return the arguments of *recorded*, in which every secret is replaced with the same mark."""
     arguments: dict[str, Any] = without_numbers(dict(recorded.arguments))
     return arguments
 

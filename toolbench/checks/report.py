@@ -65,10 +65,11 @@ class CheckResult:
 
     check: Check
     state: State
-    """passed; accepted (it failed, and its result became the expected result in the file); failed;
-    refused (by the policy or the user); missing (there is no such tool). For a recorded call that
-    was made again (see `rerun`): same; slower (the same result, but it took more than twice as
-    long, and at least half a second longer); differs; error (it fails only now); not called."""
+    """How the check ended: passed; accepted (it failed, and its result became the expected result
+    in the file); failed; refused (by the policy or the user); missing (there is no such tool). For
+    a recorded call that `rerun` made again: same; slower (the result is the same, but it took more
+    than twice as long, and at least half a second longer); differs; error (the call fails now, but
+    did not fail before); not called."""
     problems: tuple[Problem, ...] = ()
     """How the result differs from what was expected."""
     seconds: float = 0.0
@@ -100,7 +101,7 @@ class CheckResult:
         return "\n".join(map(str, self.problems)) or None
 
     def differences(self) -> tuple[list[Difference], list[Problem]]:
-        """Return the differing parts of the results, and the problems that have no such part."""
+        """Return the parts in which the results differ, and problems that concern no such part."""
         found, others = dict[Path, Difference](), list[Problem]()
         expected = actual = ABSENT
         seen = self.observation
@@ -125,7 +126,7 @@ class CheckResult:
 
 
 def _differences(path: Path, expected: Any, actual: Any) -> list[Difference]:
-    """Return the parts of two results that differ at *path*; empty for other problems."""
+    """Return the parts at *path* in which two results differ; an empty list if there are none."""
     are_objects = isinstance(expected, dict) and isinstance(actual, dict)
     # Of objects, each key that differs is a problem of its own
     if expected is ABSENT or (are_objects and not path):
@@ -211,7 +212,7 @@ class CheckReport(ReportEntries[CheckResult]):
 
     @property
     def about_changes(self) -> str:
-        """After `rerun`, a sentence on the changes in what the servers offer; otherwise empty."""
+        """After `rerun`, a sentence about changes in what the servers offer; otherwise empty."""
         if self.changes is None:
             return ""
         text = f"{counted(len(self.changes), 'change')} in what is offered."
@@ -306,7 +307,9 @@ class CheckReport(ReportEntries[CheckResult]):
         return written(page(self.title, checks_html(self)), path, overwrite=overwrite)
 
     def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
-        """Return the report as JUnit XML for a CI; a check that did not run is an error.
+        """Return the report as JUnit XML for a CI.
+
+        Unexpected results become failures. Checks that could not be run become errors.
 
         Args:
             path: A file to which the XML is also written.
@@ -352,7 +355,7 @@ def _junit_case(result: CheckResult) -> JUnitCase:
 
 
 def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
-    """Return the first *count* rows in the form for users, or all rows if it is None."""
+    """Return the first *count* rows as users see them; all rows if *count* is None."""
     rows = []
     for number, result in enumerate(report[:count]):
         time = ""
@@ -368,8 +371,8 @@ def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
 def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Html:
     """Return *report* as HTML that needs no kernel.
 
-    In a widget, a click on a row sends the row's number to the widget, which shows its differences.
-    Without a widget, the differences of the first failures are below the rows.
+    In a widget, a click on a row sends its number to the widget, which shows the differences of
+    this result. Without a widget, the differences of the first failures are below the rows.
 
     Args:
         report: The report.

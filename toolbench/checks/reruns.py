@@ -1,6 +1,7 @@
 """Repeat the calls of a recording on the present server, with the recorded answers to questions.
 
-The results are compared as in checks, and the server's offer is compared as by `%mcp diff`.
+The results are compared as in checks. The tools, prompts and resources that the server offers are
+compared as by `%mcp diff`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -43,13 +44,13 @@ class _Call:
 
     recorded: RecordedCall
     check: Check
-    """The call, with the address of its tool, as a check that expects nothing yet."""
+    """A check that makes the call, and does not yet expect a result."""
     tools: list[MCPToolDefinition] = field(default_factory=list)
-    """The tools to call: that of the other server, if there is one, then that of the server."""
+    """The tools to call, in order: the tool of *against*, if given, and the tool of the server."""
     why: str = ""
     """Why the call is not made; empty if it is made."""
     state: State = "not called"
-    """The state of its row if the call is not made."""
+    """The state of the row for the call, if the call is not made."""
     is_agreed: bool = False
     """Whether the call may run without asking."""
 
@@ -63,27 +64,29 @@ def rerun(
     confirm: bool = True,
     on_result: Callable[[CheckResult], object] | None = None,
 ) -> CheckReport:
-    """Make the calls of *recording* again, and return a row for each: is the result the same?
+    """Make the calls of *recording* again, and report for each whether its result is the same.
 
-    Questions are answered as recorded; new questions are declined. Date-times and ids may differ,
-    and a recorded secret matches any value. The policy applies to each call. A tool that is not
-    declared read-only is called only if *tools* or `policy.allow` names it, or if the user agrees;
-    the user is asked once. An interrupt ends the run.
+    Questions of tools are answered as in the recording; new questions are declined. Date-times and
+    ids may differ, and a recorded secret matches any value. The policy applies to each call. A tool
+    that is not declared read-only is called only if *tools* or `policy.allow` names it, or if the
+    user agrees. The user is asked once for all calls. An interrupt ends the run.
 
     Args:
-        sessions: The server to call; for a recording of several servers, a list of sessions with
-            the names in the recording.
+        sessions: The server to call. For a recording of several servers, a list of sessions whose
+            names are those in the recording.
         recording: The recording, or its file.
-        against: Another server to call. The results of the server are then compared with those of
-            the other server, not with the recorded results.
-        tools: The names of tools that are called even though they are not read-only. If any are
-            named, the user is not asked.
-        confirm: Whether to ask about the other tools; False if the user agreed.
-        on_result: Called with each row as soon as it exists.
+        against: Another server, on which the calls are made first. Its results then replace the
+            recorded results in the comparison.
+        tools: The names of tools that are called even though they are not read-only. If this names
+            any tool, the user is not asked, and no other such tool is called.
+        confirm: Whether to ask about tools that *tools* does not name. Use False if the user has
+            already agreed to all calls.
+        on_result: Called with each row as soon as its call has ended.
 
     Raises:
         CaseError: If the recording has no call of the server.
-        ServerError: If the recording cannot be read or lacks a server, or is being written.
+        ServerError: If the recording cannot be read, does not contain the server, or is still being
+            written.
         ToolNotFoundError: If the recording has no call of a tool in *tools*.
 
     Examples:
@@ -141,7 +144,7 @@ def rerun(
 def _calls_of(
     session: "MCPServerSession", recording: Recording, against: "MCPServerSession | None"
 ) -> Iterator[_Call]:
-    """Yield the recorded calls of *session*; set `why` on those that cannot be made."""
+    """Yield the recorded calls of *session*, with `why` set for calls that cannot be made."""
     path = session.recording
     is_replay = session.entry.transport == "replay"
     if path is not None and not is_replay and path.resolve() == recording.path.resolve():
@@ -201,7 +204,7 @@ def _offer_of(session: "MCPServerSession") -> Snapshot:
 
 
 def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> None:
-    """Ask once for consent to those *calls* that may change something; set `why` on other calls.
+    """Ask once for consent to the *calls* that may change something; set `why` if it is not given.
 
     Raises:
         ToolNotFoundError: If no call is of a tool in *named*.
@@ -228,7 +231,7 @@ def _agree(calls: Sequence[_Call], named: Collection[str], *, confirm: bool) -> 
 
 
 def _needs_a_yes(tool: MCPToolDefinition) -> bool:
-    """Tell whether the user must be asked about *tool*: it would run, and may change something."""
+    """Tell whether the user must be asked about *tool*, because a call may change something."""
     verdict, reason, _ = policy.ruling_on(tool)
     is_ruled = verdict == "deny" or (verdict == "allow" and reason is Reason.NAMED)
     is_harmless = tool.is_replayed or tool.hints.effect == "read-only"
@@ -236,7 +239,7 @@ def _needs_a_yes(tool: MCPToolDefinition) -> bool:
 
 
 def _question(calls: Sequence[_Call]) -> Question:
-    """Return the question whether *calls* may be made, which lists the calls."""
+    """Return the question that asks whether *calls* may be made, and lists them."""
     number = counted(len(calls), "call")
     head = (
         f"{number} of the recording are of tools that are not declared read-only. Make them again?"
