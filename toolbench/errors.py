@@ -4,11 +4,11 @@
     ├── ArgumentsError        the arguments of a call do not fit the tool's schema
     ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
     ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
-    ├── ConsentError          consent for many calls, or for the servers of a file, was not given
+    ├── ConsentError          the user did not agree to many calls, or to a file's servers
     ├── ExportError           a tool cannot be written as a package or a module
-    ├── FileError             a file that was named has other content, or cannot be written
+    ├── FileError             a file that the user named has other content, or cannot be written
     ├── FilterError           a filter names a key that the rows do not have
-    ├── KindError             no class has that kind, or several have it
+    ├── KindError             no class, or more than one, has the requested `kind`
     ├── MissingExtraError     the feature needs a package that is not installed
     ├── ModelError            a model gave no answer
     │   ├── ModelConnectionError   ... its host could not be reached, or the connection broke
@@ -45,7 +45,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of a value: the path of the wrong part, and a sentence about what is wrong.
+    """A reason why a value is not valid: the path of the wrong part, and what is wrong with it.
 
     Examples:
         >>> from toolbench import tool
@@ -67,7 +67,7 @@ class Problem:
 
     @property
     def where(self) -> str:
-        """The path as in Python: `items[2].name`; empty if the whole value is wrong."""
+        """`path` in Python's notation: `items[2].name`. It is empty if the whole value is wrong."""
         where = ""
         for step in self.path:
             if isinstance(step, int):
@@ -78,7 +78,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """The path as a form writes it, with items counted from 1: `orders, item 3, buyer.name`."""
+        """`path` as a form shows it, with items counted from 1: `orders, item 3, buyer.name`."""
         place, after_name = "", False
         for step in self.path:
             if isinstance(step, int):
@@ -188,9 +188,9 @@ class CaseError(ToolbenchError, ValueError):
 
 
 class ConsentError(ToolbenchError, PermissionError):
-    """Consent was needed and not given, for many calls together or for the servers of a file.
+    """The user did not agree to a group of calls, or to connecting the servers of a file.
 
-    Nothing was run or connected.
+    No tool was called, and no server was connected.
 
     Examples:
         >>> from toolbench import answering, tool
@@ -242,7 +242,7 @@ class FileError(ToolbenchError, OSError):
 
 
 class FilterError(ToolbenchError, ValueError):
-    """A filter names a key that the rows do not have.
+    """A filter of a table, such as `tool:stock`, names a key that the table's rows do not have.
 
     Examples:
         >>> from toolbench import history
@@ -256,7 +256,9 @@ class FilterError(ToolbenchError, ValueError):
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """No class has the requested kind, or several have it. The reference SDK raises a ValueError.
+    """No class, or more than one, has the `kind` of the saved data.
+
+    The `kind` names the class of the object to create. The reference SDK raises a ValueError.
 
     Examples:
         >>> from toolbench import Action
@@ -392,7 +394,7 @@ class SchemaError(ToolbenchError, ValueError):
 
 
 class SecretError(ToolbenchError, LookupError):
-    """A secret of a tool has no value here; the message says where to put it.
+    """A secret that a tool needs has no value; the message says where to set it.
 
     Examples:
         >>> from toolbench import secret, tool
@@ -558,7 +560,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def ended(sentence: str) -> str:
-    """Return *sentence* with a full stop at its end, unless it has another end mark."""
+    """Return *sentence* with a full stop added, unless it already ends with a punctuation mark."""
     if sentence.endswith((".", "?", "!", "…")):
         return sentence
     return f"{sentence}."

@@ -134,7 +134,7 @@ class Workbench:
         return matchers
 
     def _before_cell(self, info: Any = None) -> None:
-        """Prepare for a cell: SIGINT must stop background runs, and new panels belong to it."""
+        """Let SIGINT stop background runs from now on, and note which cell shows new panels."""
         active.watch.cell_begins()
         shown_views.begin(getattr(info, "cell_id", None))
 
@@ -157,7 +157,10 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _open(name: str, module: str) -> list[Any]:
-    """Return the objects in the set *name* of *module*; empty if *module* was not imported yet."""
+    """Return the open objects that *module* keeps in its set *name*.
+
+    The list is empty if *module* was not imported yet.
+    """
     return list(getattr(sys.modules.get(f"toolbench.{module}"), name, ()))
 
 
@@ -166,7 +169,10 @@ def _served() -> list[Any]:
 
 
 def _check_panels() -> bool:
-    """Let open panels show whether their tools have changed; return False to end the watch."""
+    """Let open panels show whether their tools have changed.
+
+    Return False, because no caller needs to repeat the check.
+    """
     for panel in _open("open_panels", "widgets.panel.panel"):
         panel.look()
     return False

@@ -1,7 +1,7 @@
 """Write files completely or not at all, and replace a user's file only with permission.
 
-Readers see the old content until the write ends. A file with state of toolbench must not be a link:
-a link that comes with a cloned repository could lead to any file.
+Readers see the old content until the write ends. A file in which toolbench keeps its own state must
+not be a link: a cloned repository could contain a link to any file of the user.
 """
 
 import errno
@@ -17,7 +17,9 @@ from toolbench.errors import FileError
 
 
 def open_unlinked(path: str | os.PathLike[str], flags: int, mode: int = 0o666) -> int:
-    """Open the file at *path* as `os.open` does, but refuse links; an `opener` for `open`.
+    """Open the file at *path* as `os.open` does, but refuse links.
+
+    Pass this function to `open` as its `opener`.
 
     Raises:
         OSError: If the file cannot be opened, or is a link.
@@ -85,7 +87,7 @@ def _encoded(content: str | bytes, errors: str) -> bytes:
 
 
 def _make_alike(file: Path, old: os.stat_result) -> None:
-    """Give *file* the permissions of the *old* file and, if this process may, its owner."""
+    """Give *file* the permissions of the *old* file and, if this process may do so, its owner."""
     if (old.st_uid, old.st_gid) != (file.stat().st_uid, file.stat().st_gid):
         with suppress(OSError):
             os.chown(file, old.st_uid, old.st_gid)

@@ -1,8 +1,8 @@
-"""Limits for the connections to a web server of this process, so that no client can use it up.
+"""Limit the connections to a web server in this process, so that clients cannot exhaust it.
 
-A connection that sends nothing, or half a request, still uses a file descriptor. A process without
-free descriptors cannot open files, and a kernel loses its output. uvicorn's own `limit_concurrency`
-counts complete requests only.
+A connection that sends nothing, or half a request, still uses a file descriptor. Without free
+descriptors, this process could not open files, and a kernel would lose its output. uvicorn's own
+`limit_concurrency` does not help: it counts complete requests only.
 """
 
 from asyncio import TimerHandle, Transport
@@ -56,7 +56,7 @@ class LimitedConnection(H11Protocol):
         self._timer: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Start the timer; if there are too many connections, close the oldest unknown one."""
+        """Start the timer; if too many connections are open, close the oldest unknown client's."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(1, self._tick)
         if len(self.connections) <= self._most:
@@ -84,7 +84,10 @@ class LimitedConnection(H11Protocol):
         super().on_response_complete()
 
     def _tick(self) -> None:
-        """Count one second of waiting. While the whole process is suspended, nothing is counted."""
+        """Count one second of waiting for the client, and close the connection after the limit.
+
+        While the whole process is suspended, nothing is counted.
+        """
         # None before the first request
         cycle: Any = self.cycle
         is_answering = cycle and not cycle.response_complete and not cycle.more_body
@@ -105,10 +108,10 @@ class LimitedConnection(H11Protocol):
 
 
 def limit_connections(config: uvicorn.Config, is_known: Callable[[Headers], bool]) -> None:
-    """Limit the connections of a server with *config*, before it starts.
+    """Set limits for connections in *config*. Call this before the server starts.
 
-    If too many connections are open, the oldest one without a request of a known client is closed.
-    So unknown clients never take the place of a known one.
+    If too many connections are open, the server closes the oldest connection that has not yet sent
+    a request of a known client. So unknown clients never displace a known client.
 
     Args:
         config: The settings of the server.

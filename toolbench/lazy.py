@@ -11,9 +11,9 @@ def public_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__`, `__dir__` and `__all__` for *package* (PEP 562).
 
-    The public names are the package's imports under `if TYPE_CHECKING:`. Type checkers read the
-    same imports, so each name is written only once. An old name, kept for older code, is also such
-    an import: `from home import New as Old`.
+    The public names are the names that the package imports under `if TYPE_CHECKING:`. Type checkers
+    read the same imports, so each name is written only once. To keep an old name for older code,
+    add an import such as `from home import New as Old`.
 
     Args:
         package: The `__name__` of the package.

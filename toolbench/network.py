@@ -1,11 +1,11 @@
 """Classify the network errors of any package, and limit the bytes of one answer.
 
 httpx, requests, urllib, aiohttp, anyio, websockets, MCP's SDK and the packages of providers each
-have their own errors. Only the names of the classes and the status are similar in all of them, and
-no package has to be imported to look at these.
+have their own errors. So this module looks only at the class names of an error and at its HTTP
+status: these are similar in all packages, and looking at them imports no package.
 
-Bytes are counted after decompression: 1 MB can become 1 GB, and running out of memory would not
-show who sent it.
+Bytes are counted after decompression, because 1 MB can become 1 GB. Without the limit, this process
+would run out of memory, and no message would say which server sent the answer.
 """
 
 import errno
@@ -152,12 +152,15 @@ def limit_answer(response: Any, *, is_stream: bool = False) -> None:
 
 
 async def limit_async_answer(response: Any) -> None:
-    """Do the same in a hook of an async client."""
+    """Do the same as `limit_answer`, as a coroutine function for the hook of an async client."""
     limit_answer(response)
 
 
 class _LimitedBody:
-    """The decompressed body of a response; `_kind_of_stream` makes the subclass for a package."""
+    """The decompressed body of a response, with a limit on its bytes.
+
+    `_kind_of_stream` adds the base classes that httpx or httpx2 requires.
+    """
 
     def __init__(self, packed: Any, most: int | None) -> None:
         self._packed, self._most, self._count = packed, most, 0
@@ -188,7 +191,7 @@ class _LimitedBody:
 
 @cache
 def _kind_of_stream(package: Any) -> type[_LimitedBody]:
-    """Return the class of streams for *package*, httpx or httpx2.
+    """Return the subclass of `_LimitedBody` for the streams of *package* (httpx or httpx2).
 
     All responses share one class. A class refers to itself, so a new class for each response would
     keep an unread body alive until a later garbage collection.

@@ -1,4 +1,4 @@
-"""Start threads, or do work at once in a Python without threads; leave threads out of forks."""
+"""Start threads, even in a Python without threads, where the work is done immediately."""
 
 import os
 import sys
@@ -21,14 +21,14 @@ def have_threads() -> bool:
 
 
 class _AtOnce(Thread):
-    """A thread object whose `start` does the work at once, in the calling thread."""
+    """A substitute for `Thread`: `start` does the work immediately, in the calling thread."""
 
     def start(self) -> None:
         """Do the work now, in the calling thread."""
         self.run()
 
     def join(self, timeout: float | None = None) -> None:
-        """Return at once: `start` has done the work."""
+        """Return immediately, because `start` has done the work."""
 
 
 def daemon_thread(work: Callable[..., object], *args: Any, name: str) -> Thread:
@@ -46,9 +46,10 @@ _with_threads: WeakSet[Any] = WeakSet()
 
 
 def leave_behind_in_forks(thing: Any) -> None:
-    """Call `thing.leave_behind()` in each process forked from this one, while *thing* lives.
+    """Call `thing.leave_behind()` in each process that is forked from this process.
 
-    The threads of *thing*, and what they share with it, exist only in the process that forked.
+    Use this for an object with threads: a forked process has no copy of these threads. *thing* is
+    not kept alive.
     """
     _with_threads.add(thing)
 

@@ -27,7 +27,7 @@ class Tracing:
     """Makes the spans of this process; without a configured tracer it does nothing."""
 
     def __init__(self) -> None:
-        """Leave arguments, results and messages out of spans, unless the environment asks for them."""
+        """Omit arguments, results and messages from spans, unless the environment asks for them."""
         self.content: bool | None = None
         """Whether spans have arguments, results and messages; if None, the environment decides."""
         # The provider of the tracer, and the tracer: it takes 7 µs to make
@@ -48,10 +48,10 @@ class Tracing:
         kind: Literal["INTERNAL", "CLIENT"],
         around: Any = None,
     ) -> Any:
-        """Return a new span, a child of the current one; None if no tracer is configured.
+        """Return a new span, whose parent is the current span; None if no tracer is configured.
 
-        The new span does not become the current span: see `use`. If no span is current, as in a
-        thread that a tool has started, it is a child of the span *around*, unless that is None.
+        If no span is current, as in a thread that a tool has started, the parent is *around*. The
+        new span does not become the current span: see `use`.
         """
         api = sys.modules.get("opentelemetry.trace")
         # Another thread may import it just now
@@ -80,7 +80,10 @@ class Tracing:
         )
 
     def use(self, span: Any) -> Any:
-        """Make *span* the current span of a `with` block without ending it; None is allowed."""
+        """Make *span* the current span of a `with` block, without ending it after the block.
+
+        If *span* is None, do nothing.
+        """
         if span is None:
             return nullcontext()
         return sys.modules["opentelemetry.trace"].use_span(
@@ -88,7 +91,7 @@ class Tracing:
         )
 
     def end(self, span: Any, attributes: Attributes, *, error: str = "", message: str = "") -> None:
-        """End *span* with *attributes*; *error* is the class of the error, if it failed."""
+        """Add *attributes* to *span*, and end it; *error* names the class of an error, if any."""
         if span is None:
             return
         try:
@@ -102,7 +105,7 @@ class Tracing:
             _warn_of("this run", raised)
 
     def carrier(self, span: Any) -> dict[str, str]:
-        """Return *span* as W3C trace context, for `continued` in another thread or process."""
+        """Return *span* as W3C trace context, which `continued` accepts in another process."""
         carrier = dict[str, str]()
         if span is not None:
             with self.use(span):
@@ -112,7 +115,7 @@ class Tracing:
 
     @contextmanager
     def span(self, name: str, attributes: Attributes) -> Iterator[None]:
-        """Run the `with` block in a new span; an error that leaves the block is its error."""
+        """Run the `with` block in a new span; if the block raises an error, the span has failed."""
         span, error = self.begin(name, attributes, kind="INTERNAL"), ""
         try:
             with self.use(span):
@@ -126,7 +129,7 @@ class Tracing:
 
     @contextmanager
     def continued(self, carrier: Mapping[str, str]) -> Iterator[None]:
-        """Make the span of *carrier* the current span in the `with` block."""
+        """Make the span that `carrier` returned the current span in the `with` block."""
         context, propagate = map(
             sys.modules.get, ("opentelemetry.context", "opentelemetry.propagate")
         )

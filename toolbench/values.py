@@ -1,9 +1,11 @@
 """The parts of any Python value, and any value as text or as JSON; no value causes an error.
 
 `parts` returns what is directly inside a value, `every_part` yields what is inside at any depth,
-and `mapped` turns a value into dicts and lists. Python refuses to write an integer of more than
-4,300 digits, a `repr` may be a user's code, and values may contain themselves, be nested too
-deeply, or have keys that are not strings.
+and `mapped` turns a value into dicts and lists.
+
+The functions for text and JSON accept what would make `repr` or `json.dumps` fail: integers of more
+than 4,300 digits, a user's `repr` that raises an error, keys that are not strings, and values that
+contain themselves or are nested too deeply.
 """
 
 import re
@@ -44,11 +46,11 @@ _BRACKETS: dict[type, tuple[str, str]] = {set: ("{", "}"), tuple: ("(", ")")}
 
 
 def parts(value: Any) -> dict[Any, Any] | list[Any] | None:
-    """Return what is directly inside *value*; None if nothing is.
+    """Return what is directly inside *value*; None if it is not a kind of container.
 
-    The result is a dict for a mapping, a model, a dataclass or a named tuple, and a list for
-    another collection. The fields of a model have the names that they have in JSON:
-    `parts(Point(x=1))` is `{"x": 1}`. The parts of a `RootModel` are those of its root.
+    The result is a dict for a mapping, a pydantic model, a dataclass or a named tuple, and a list
+    for another collection. The fields of a model have the names that they have in JSON:
+    `parts(Point(x=1))` is `{"x": 1}`. For a `RootModel`, the result is that of its root.
 
     Raises:
         Exception: What the value's own code raises.
@@ -97,10 +99,10 @@ _MOST_MAPPINGS = 10_000
 
 
 def every_part(value: Any) -> Iterator[Any]:
-    """Yield *value* and everything inside it, at any depth, but no keys.
+    """Yield *value* and everything inside it, at any depth, except the keys of mappings.
 
-    A container is yielded once, even if it occurs twice or contains itself. A value that cannot be
-    read has no parts.
+    A container is yielded once, even if it occurs twice or contains itself. If reading a container
+    raises an error, only the container itself is yielded.
     """
     waiting = [value]
     # Kept: ids stay unique
@@ -130,15 +132,15 @@ def every_part(value: Any) -> Iterator[Any]:
 
 
 def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
-    """Return *value* as dicts and lists, with `leaf(part)` for each part that is not a collection.
+    """Return a copy of *value* that consists of dicts and lists, with all other parts replaced.
 
-    Tuples, sets and deques become lists. Other objects that have parts, such as models, are given
-    to *leaf*, which may map their `parts`.
+    Tuples, sets and deques become lists. Each part that is not a dict or such a collection is
+    replaced by `leaf(part)`. Models and dataclasses are also passed to *leaf*, as a whole.
 
     Args:
         value: Any value; it is not changed.
         leaf: A function that returns the replacement of a part.
-        key: A function that returns the replacement of a key of a dict; by default keys stay.
+        key: A function that returns the replacement of a dict's key; by default, keys stay.
 
     Raises:
         RecursionError: If *value* is nested too deeply, or contains itself.
@@ -275,10 +277,10 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
-    """Return the JSON form of *value*, an object that `json.dumps` cannot write.
+    """Return the JSON form of an object that `json.dumps` cannot write: its argument `default`.
 
-    Use this as the `default` of `json.dumps`. A member of an enum becomes its value, and a date, a
-    path or the like becomes a string. Any other object becomes `otherwise(value)`.
+    A member of an enum becomes its value, and a date, a path or the like becomes a string. Any
+    other object becomes `otherwise(value)`.
     """
     # Its `__class__` may run code
     kind = type(value)
@@ -290,10 +292,10 @@ def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
 
 
 def as_sent(value: Any) -> Any:
-    """Return *value*, an argument of a call in Python, as a model or a form would send it.
+    """Return an argument of a Python call in the form in which a model would send it.
 
-    See `json_default` for members of enums, dates and the like. Tuples and sets become lists, and
-    bytes become base64. Other objects stay as they are.
+    Members of enums, dates and the like become the JSON that `json_default` returns. Tuples and
+    sets become lists, and bytes become base64. Other objects stay as they are.
     """
     try:
         return mapped(value, _sent, _sent)
@@ -380,7 +382,7 @@ def _is_json(value: Any) -> bool:
 
 
 def is_readable(value: Any) -> bool:
-    """Tell whether *value* has no iterator, which writing it as JSON would use up."""
+    """Tell whether *value* contains no iterator, because writing one as JSON would use it up."""
     # By the type: the `__class__` of an object may run code
     return not any(issubclass(type(part), Iterator) for part in every_part(value))
 
@@ -389,9 +391,9 @@ def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
     """Return *value* as dicts, lists, strings and numbers for `json.dumps`.
 
     Models and dataclasses become dicts, tuples and sets become lists, and bytes become base64. NaN
-    and infinities become strings, and so do objects that have no JSON form, unless *form_of*
-    returns one. An integer that is too long for Python to write becomes a string with the number
-    of its digits. A value inside itself, or one that is nested too deeply, becomes "...".
+    and infinities become strings. An object that has no JSON form becomes `form_of(object)`. An
+    integer that is too long for Python to write becomes a string with the number of its digits. A
+    part that contains itself, or is nested too deeply, becomes "...".
     """
     try:
         form = to_jsonable_python(value, fallback=form_of, bytes_mode="base64")
@@ -401,7 +403,10 @@ def plain(value: Any, *, form_of: Callable[[Any], Any] = str) -> Any:
 
 
 def _json_by_parts(value: Any, above: tuple[int, ...]) -> Any:
-    """Return the JSON of *value*, which has a part without JSON; *above* are ids of its holders."""
+    """Return the JSON form of *value*, part by part, because one of its parts has no JSON form.
+
+    *above* has the ids of the containers around *value*, to find a value that contains itself.
+    """
     if type(value) in _JSON_LEAVES:
         return value
     if id(value) in above or len(above) > _DEEPEST:
@@ -442,7 +447,8 @@ def copied(value: Any) -> Any:
 def whole_characters(value: Any) -> Any:
     """Return the JSON *value* with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
 
-    Two adjacent halves, as from a stream that was cut between them, become one character.
+    Two adjacent halves of one character become this character: a stream may have been cut between
+    them.
     """
     return mapped(value, _whole, _whole)
 
@@ -471,7 +477,9 @@ def not_in_json(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[
 
 
 def each_once(pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError) -> dict[str, Any]:
-    """Return *pairs* as a dict; an `object_pairs_hook` for `json.loads` that refuses repeated keys.
+    """Return *pairs* as a dict, and refuse repeated keys.
+
+    Pass this function to `json.loads` as its `object_pairs_hook`.
 
     Raises:
         error: If a key occurs twice.
@@ -486,7 +494,7 @@ def each_once(pairs: list[tuple[str, Any]], error: type[ValueError] = ValueError
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are the same, even in types, numbers and the order of keys."""
+    """Tell whether two JSON values have the same types, values and order of keys: 1 is not 1.0."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):

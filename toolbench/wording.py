@@ -47,11 +47,12 @@ def rounded(number: float) -> str:
 
 
 def time_taken(seconds: float, waited: float) -> str:
-    """Return how long a run took, with its wait apart: `2.1 s, and 14 s waiting for an answer`.
+    """Return how long a run took: `2.1 s`, or `2.1 s, and 14 s waiting for an answer`.
 
     Args:
-        seconds: The seconds of work.
-        waited: The seconds that the run waited for an answer.
+        seconds: The time in which the run worked, in seconds.
+        waited: The time in which the run waited for a user's answer, in seconds. If it is almost
+            0, it is not mentioned.
     """
     if waited < ANSWER:
         return duration(seconds)
@@ -106,11 +107,11 @@ def human_size(count: int) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens *text* costs: a quarter of its UTF-8 bytes, rounded up.
+    """Estimate how many tokens *text* costs: a quarter of its UTF-8 bytes, rounded up.
 
-    Compared with OpenAI's o200k, the estimate is 8 % too high for code, 6 % too low for English
-    and 22 % too low for JSON Schema. In a very long text with other characters than ASCII, only
-    samples are counted.
+    Compared with OpenAI's tokenizer o200k, the estimate is 8 % too high for code, 6 % too low for
+    English and 22 % too low for JSON Schema. If a very long text is not pure ASCII, the bytes are
+    counted only in samples of it.
 
     Examples:
         >>> from toolbench.llm import estimate_tokens

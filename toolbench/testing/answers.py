@@ -1,4 +1,4 @@
-"""The answers of a fake server: special answers that a test gives, and recorded answers."""
+"""The answers of a fake server: those that a test chooses, and those of a recorded server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ class RpcError(Exception):
 
 
 class InTurn:
-    """Several answers, one for each call; all later calls get the last one.
+    """Several answers for successive calls of a tool. After the last one, it is repeated.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -88,7 +88,7 @@ class InTurn:
 
 @dataclass(frozen=True)
 class _Fate:
-    """The class of `NEVER` and `HANG_UP`, special answers with which a call gets no answer."""
+    """The class of `NEVER` and `HANG_UP`: with either of them, a call gets no answer."""
 
     name: str = field(repr=False)
 
@@ -105,8 +105,8 @@ HANG_UP: Final = _Fate("HANG_UP")
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
     """Return *answer* as the result of a `tools/call` request for *tool*.
 
-    An exception becomes a failed call; the model gets the text of the exception. A value that is an
-    object, a list, a number or a bool in JSON is also added as structured content.
+    An exception becomes a failed result with the text of the exception. If *answer* is an object, a
+    list, a number or a bool in JSON, the result also has it as structured content.
     """
     if isinstance(answer, Raw):
         return dict(answer.result)
@@ -143,13 +143,14 @@ _METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 
 
 class RecordedAnswers:
-    """The recorded answers to calls, to `resources/read` and to `prompts/get`.
+    """The recorded answers to the requests `tools/call`, `resources/read` and `prompts/get`.
 
-    A request gets the answer to a recorded request with the same parameters, in the recorded order.
+    A request gets the recorded answer to a request with the same parameters. If there were several
+    such requests, their answers are used in the recorded order.
     """
 
     def __init__(self, tape: Tape) -> None:
-        """Use the answers to the requests recorded on *tape*."""
+        """Use the requests and answers that are recorded on *tape*."""
         requests = list[Exchange]()
         for exchange in tape.exchanges:
             # Later rounds, with answers to the server's questions, belong to the first one

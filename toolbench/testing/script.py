@@ -41,7 +41,7 @@ class _ScriptedTool:
 
 
 class Script:
-    """What one fake server offers and answers, the same for all its clients."""
+    """What one fake server offers and answers. All clients of the server share one script."""
 
     def __init__(self, name: str, era: Era, instructions: str) -> None:
         """Make a script without tools, resources and prompts."""
@@ -149,7 +149,9 @@ class Script:
         return {"messages": [{"role": "user", "content": content}]}
 
     def answer_to(self, call: ReceivedCall) -> Any:
-        """Add *call* to `calls`; return its answer, or a tool that the caller runs to get it.
+        """Add *call* to `calls`, and return its answer.
+
+        If the tool is a function, the result is this tool, which the caller runs to get the answer.
 
         Raises:
             RpcError: If the server does not have the tool, or if the recorded answer is an error.

@@ -76,15 +76,18 @@ class FakeMCPServer:
     def from_recording(cls, path: str | Path, server: str | None = None) -> Self:
         """Return a fake server with the tools, resources, prompts and answers of a recorded server.
 
-        A request gets the recorded answer to a request with the same parameters; repeated requests
-        get their answers in the recorded order. A request that was not recorded gets an error
-        that names the nearest recorded request. You can add more tools, resources and prompts, and
-        `calls` lists the received calls. To replay every message, including logs and questions, use
-        `create_mcp_tools(replay=)`.
+        A request gets the recorded answer to a request with the same parameters. If there were
+        several such requests, their answers are used in the recorded order. A request that was not
+        recorded gets an error that names the most similar recorded request.
+
+        You can add more tools, resources and prompts, and `calls` lists the received calls. To
+        replay every message, including logs and questions, use `create_mcp_tools(replay=)`.
 
         Args:
-            path: The recording, made by `%mcp connect --record` or `create_mcp_tools(record=)`.
-            server: The server in the recording; needed if there are several.
+            path: The file of the recording, which `%mcp connect --record` or
+                `create_mcp_tools(record=)` wrote.
+            server: The name of the recorded server. It may be left out if the recording has only
+                one server.
 
         Raises:
             ServerError: If *path* is not a recording, or does not contain *server*.
@@ -140,12 +143,13 @@ class FakeMCPServer:
 
         Args:
             name: The name of the tool.
-            answer: Text, an image, any JSON value; an exception, for a call that fails; `Raw`,
-                `RpcError`, `NEVER`, `HANG_UP`; or `InTurn`, several of these.
-            description: The description for the model.
-            schema: The JSON Schema of the arguments; any object if left out.
+            answer: The result of each call: a string, an image or any JSON value. An exception
+                makes the call fail. `Raw`, `RpcError`, `NEVER` and `HANG_UP` are special answers.
+                `InTurn` has a different answer for each call.
+            description: The description of the tool, which a model reads.
+            schema: The JSON Schema of the arguments; if left out, any object is accepted.
             output_schema: The JSON Schema of the structured content.
-            annotations: The hints of the tool.
+            annotations: The MCP annotations of the tool, such as `readOnlyHint`.
         """
         offer = {
             "name": name,
@@ -161,9 +165,9 @@ class FakeMCPServer:
     def tool(self, function: F) -> F:
         """Offer *function* as a tool; its signature and docstring describe it.
 
-        The function runs in a thread. In this thread, `toolbench.current_run()` can report
-        progress, send log messages, and ask the user of the client (`ask` sends an
-        elicitation). If the function raises an exception, the call has failed.
+        The function runs in a thread. There, `toolbench.current_run()` can report progress, send
+        log messages, and ask the user of the client a question (`ask` sends an elicitation). If
+        the function raises an exception, the call fails.
 
         Raises:
             RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.
