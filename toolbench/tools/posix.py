@@ -1,4 +1,4 @@
-"""Modules that only POSIX has. Elsewhere each is None, so tools that need none still work."""
+"""Python's modules for POSIX systems; None on other systems, so that imports do not fail there."""
 
 try:
     import fcntl as fcntl

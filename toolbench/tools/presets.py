@@ -63,10 +63,10 @@ def default_tools(
     llm: Any = None,
     **enable: bool,
 ) -> list[ToolDefinition[Any, Any]]:
-    """Return a set of tools made for a conversation; the switches add tools or leave them out.
+    """Create a set of tools for a conversation. Each switch adds a tool or leaves it out.
 
-    A tool that cannot be used here is left out, with a warning that gives the reason. Source: the
-    `enable_*` settings of OpenHands' function calling agent.
+    A tool that cannot be used on this machine is left out, with a warning that gives the reason.
+    The switches correspond to the `enable_*` settings of OpenHands' function calling agent.
 
     Args:
         conv_state: The state of the conversation for which the tools are made.
@@ -83,9 +83,9 @@ def default_tools(
         finish: The tool that ends the task.
         request_condensation: The tool that asks for a summary of the conversation.
         ask_human: The tool that asks the user.
-        edit_file: The tool that edits files from a draft: the agent's model writes it, and
-            *llm* applies it.
-        llm: The model that applies drafts: anything that `as_model` takes.
+        edit_file: The tool that edits files from drafts. The agent's model writes a draft of a
+            change, and the model *llm* applies it to the file.
+        llm: The model that applies drafts: any value that `as_model` accepts.
         **enable: The switches of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
             `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
             `enable_condensation_request`, `enable_plan_mode`. They override the switches above.
@@ -169,7 +169,7 @@ def _tools_of(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, 
 
 
 def _aliases(package: str) -> list[str]:
-    """Return the other names of the tool in *package*: the name of its class, and older names."""
+    """Return the other names under which the tool in *package* is known: its class, older names."""
     return [f"{STEMS[package]}Tool", *_OLDER.get(package, ())]
 
 

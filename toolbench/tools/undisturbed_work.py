@@ -1,10 +1,10 @@
 """Run work in a separate thread, so that no interrupt stops the work in the middle.
 
-A `KeyboardInterrupt` can be raised between any two bytecodes of the main thread, and the exception
-that cancels a run between any two bytecodes of the run's thread. If one of them is raised while
-`threading` takes a lock, the lock stays locked forever. So code that owns locks, files and
-processes runs in a thread that no signal interrupts. The caller waits in one call of a C function,
-which can be interrupted safely.
+Python can raise a `KeyboardInterrupt` between any two bytecodes of the main thread. In the thread
+of a run, the exception that cancels the run can come at any time too. If this happens while
+`threading` takes a lock, the lock stays locked forever. So code that owns locks, files or processes
+runs in a thread that is never interrupted. The caller waits for this thread in one call of a C
+function, which can be interrupted safely.
 """
 
 from _thread import start_new_thread
@@ -29,8 +29,9 @@ def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> 
     """Run *work* in a separate thread; return its result or raise its error.
 
     Args:
-        work: The function to run, in the context of the caller.
-        when_abandoned: A function that is called in another thread if an exception ends the wait.
+        work: The function to run, with a copy of the caller's context variables.
+        when_abandoned: A function that is called, in another thread, if an exception such as an
+            interrupt ends the caller's wait.
     """
     outcome: SimpleQueue[_Outcome] = SimpleQueue()
 

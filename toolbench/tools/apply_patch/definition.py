@@ -105,7 +105,10 @@ group, mode, extended attributes and hard links stay. For one small edit use fil
 
 
 class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
-    r"""The tool that applies patches. Sources: OpenAI's `apply_patch` (format), OpenHands (names).
+    r"""The tool that applies patches to files.
+
+    The format of a patch is that of OpenAI's `apply_patch`; the names of the classes and fields are
+    those of OpenHands.
 
     Examples:
         >>> from pathlib import Path
@@ -122,7 +125,7 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     """
 
     def declared_resources(self, action: ApplyPatchAction) -> DeclaredResources:
-        """Return the files that the patch names; calls that change the same file run in turn."""
+        """Return the files that the patch names: calls with the same file run one after another."""
         files_in = getattr(self.executor, "files_in", None)
         # An executor of another library
         if files_in is None:
@@ -145,9 +148,9 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
         """Return a list with this tool.
 
         Args:
-            conv_state: The state with the working directory. Patches may change only files in this
+            conv_state: The state of the conversation. Patches may change only files in its working
                 directory.
-            workspace_root: Another directory, to use instead of the working directory.
+            workspace_root: The directory to use instead of the working directory.
         """
         from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             ApplyPatchExecutor,

@@ -35,10 +35,10 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
     """The executor of the patch tool; it changes only files below one directory."""
 
     def __init__(self, conv_state: Any = None, *, workspace_root: str | Path | None = None) -> None:
-        """Make an executor that changes files in the working directory of *conv_state*.
+        """Make an executor that may change only files in one directory.
 
-        If *workspace_root* is given, this directory is used instead. A *conv_state* that is a path
-        is used as the *workspace_root*.
+        The directory is *workspace_root* or, by default, the working directory of *conv_state*. You
+        can also pass the path of the directory as *conv_state*.
         """
         working_dir = working_dir_of(conv_state, workspace_root)
         self._places = Places(working_dir, working_dir)
@@ -99,7 +99,7 @@ class ApplyPatchExecutor(ToolExecutor[ApplyPatchAction, ApplyPatchObservation]):
         )
 
     def _entries(self, file: FilePatch) -> tuple[Entry, Entry | None]:
-        """Return the entry of *file*, and the entry of its new path if *file* is moved."""
+        """Return the entries of the file's path and of its new path (None if it is not moved)."""
         is_new = file.kind == "add"
         updates = file.kind == "update" and not file.move_to
         entry = self._entry(file.path, follow=updates, is_new=is_new)

@@ -147,13 +147,13 @@ def _wrong(number: int, line: str, why: str) -> RunError:
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
-    """Apply *parts* to *file*; return the new text, and how many lines match inexactly.
+    """Apply *parts* to *file*; return the new text, and the number of inexact matches.
 
-    A line matches inexactly if it differs in white space. Unchanged lines keep the white space of
-    the file. New lines get the line ends of the file.
+    A line of a patch matches a line of the file inexactly if they differ in white space. The file
+    then keeps its own white space. New lines get the line ends of the file.
 
     Raises:
-        RunError: If the lines of a part are not in the file below the earlier parts.
+        RunError: If the lines of a part do not occur in the file below the previous part.
     """
     *lines, last = file.text.split("\n")
     bare = [*(line.removesuffix("\r") for line in lines), last]
@@ -179,9 +179,9 @@ def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
 
 
 def _place(path: str, bare: list[str], part: Part, at: int) -> int:
-    """Return the index of the line in *bare*, the lines of the file, where *part* begins.
+    """Return the index of the file's line at which *part* begins; search from the index *at*.
 
-    The search begins at the index *at*.
+    *bare* has the lines of the file, without their line ends.
     """
     for heading in part.headings:
         if not _RANGE.fullmatch(heading):
@@ -199,9 +199,9 @@ def _place(path: str, bare: list[str], part: Part, at: int) -> int:
 
 
 def _below(path: str, bare: list[str], part: Part, heading: str, at: int) -> int:
-    """Return the index of the line below *heading*; the search begins at the index *at*.
+    """Return the index of the line below *heading*; search from the index *at*.
 
-    If no line equals *heading*, the first line that begins with *heading* counts.
+    If no line equals *heading*, use the first line that begins with *heading*.
     """
     for fits in (str.__eq__, str.startswith):
         for index in range(at, len(bare)):
@@ -223,7 +223,7 @@ def _find(bare: list[str], old: list[str], at: int, part: Part) -> int | None:
 
 
 def _missing(path: str, bare: list[str], part: Part, at: int) -> RunError:
-    """Return the error for a *part* that does not fit; its message names the first missing line."""
+    """Return the error for a *part* that is not in the file; it names the first missing line."""
     old = [line.strip() for line in part.old]
     best, end = 0, at
     for start in range(at, len(bare)):

@@ -32,7 +32,9 @@ class AskHumanObservation(Observation):
 
 
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
-    """A tool that asks the user. Source: `ask_human` in the description of OpenHands' tools.
+    """A tool with which a model asks the user a question.
+
+    Its name `ask_human` comes from the description of OpenHands' tools.
 
     Examples:
         >>> from toolbench import answering, run_tool

@@ -8,7 +8,7 @@ from toolbench.tools.ask_human.definition import AskHumanAction, AskHumanObserva
 
 
 class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
-    """The executor that asks the user with a form in the panel, or with `input()` in a cell."""
+    """The executor that asks the user: with a form in a panel, or with `input()` in a cell."""
 
     def __call__(self, action: AskHumanAction, conversation: Any = None) -> AskHumanObservation:
         """Ask the question of *action*, and return the user's answer."""

@@ -140,7 +140,11 @@ class Session:
         return await self._context.new_page()
 
     def why(self, error: Error) -> str:
-        """Return the message for a failed step: why its host was refused, or *error* itself."""
+        """Return the message for a failed step of a page.
+
+        If the browser was not allowed to connect to a host, the message says why. Otherwise, it is
+        the message of *error*.
+        """
         sentence = said(error)
         for host, reason in self._refusals.items():
             if f"//{host}" in sentence or f"//[{host}]" in sentence:
@@ -200,7 +204,7 @@ class Session:
 
 
 def _keep(refusals: dict[str, RunError], host: str, why: RunError) -> None:
-    """Remember *why* a connection to *host* was refused, unless the page had too many refusals."""
+    """Store the reason *why* a connection to *host* was refused, up to a limit of hosts."""
     if len(refusals) < _MOST_REFUSALS:
         refusals[host] = why
 
@@ -210,7 +214,10 @@ def _is_root() -> bool:
 
 
 def said(error: Error) -> str:
-    """Return Playwright's message for *error*, and its log line about an element in the way."""
+    """Return Playwright's message for *error*, on one line.
+
+    If another element covers the element to click, the message also has the log line about it.
+    """
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]
     return " ".join([" ".join(text.split()), *reasons[:1]])

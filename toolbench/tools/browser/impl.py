@@ -39,13 +39,13 @@ class BrowserExecutor(ToolExecutor[BrowserAction, BrowserObservation]):
         """Make an executor whose browser starts with the first call.
 
         Args:
-            screenshot: Whether every observation has a picture of the page.
+            screenshot: Whether each result includes a picture of the page.
             executable: The path of the Chromium to start; if left out, an installed Chromium.
             arguments: More arguments for the command line of Chromium.
             size: Width and height of the page, in pixels.
             allow_private: Whether the browser may also reach this machine and private networks,
-                such as a page that you develop. The risk: a web page may persuade a model to
-                act on private pages.
+                for example to test a page that you develop. This has a risk: a web page may
+                persuade a model to act on private pages.
             resolver: A function that returns the network addresses of a host and port.
         """
         self._private = allow_private

@@ -19,17 +19,16 @@ _CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 async def start_proxy(
     refused: Callable[[str, RunError], None], *, resolver: Resolver = resolve
 ) -> asyncio.Server:
-    """Start a proxy on this machine, for one browser, and return its server.
+    """Start a proxy on this machine for one browser, and return the server of the proxy.
 
-    Everything that a page loads comes through the proxy, even after a redirect, from a script or
-    in a new window. The proxy connects to the same address that it has checked, so a host name
-    cannot lead elsewhere between the check and the connection. Closing the server leaves open
-    connections open; they end when the browser exits.
+    Everything that a page loads comes through the proxy: after redirects, from scripts and in new
+    windows too. The proxy resolves a host name only once, and connects to the address that it has
+    checked. So the name cannot lead elsewhere after the check. Closing the server does not close
+    its connections; they end when the browser exits.
 
     Args:
-        refused: A function that gets the host of each refused connection, and the reason.
-            Chromium also connects to hosts for its own purposes, and some networks cannot
-            resolve them.
+        refused: A function that gets the host of each refused connection, and the reason. Not all
+            of these hosts are of the page: Chromium also connects to hosts for its own purposes.
         resolver: A function that returns the network addresses of a host and port.
     """
 
@@ -47,7 +46,7 @@ async def _serve(
     refused: Callable[[str, RunError], None],
     resolver: Resolver,
 ) -> None:
-    """Answer one request of the browser: make the connection, and pass on what both sides send."""
+    """Answer one request of the browser: connect to its host, and copy data in both directions."""
     async with asyncio.timeout(_PATIENCE):
         head = await reader.readuntil(b"\r\n\r\n")
     first, _, fields = head.partition(b"\r\n")

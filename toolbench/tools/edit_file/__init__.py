@@ -1,4 +1,4 @@
-"""The tool `edit_file`: it edits part of a file from a draft, which another model applies."""
+"""The tool `edit_file`: a model writes a draft of a change, and another model applies the draft."""
 
 from typing import TYPE_CHECKING
 

@@ -71,7 +71,9 @@ unchanged ...\\n    def new(self):\\n        return 1"}"""
 
 
 class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
-    r"""A tool that edits part of a file from a draft. Source of the names: OpenHands, `edit_file`.
+    r"""A tool that edits part of a file from a draft, in which unchanged lines may be left out.
+
+    A second model applies the draft. The names are those of OpenHands' tool `edit_file`.
 
     Examples:
         >>> from pathlib import Path
@@ -87,7 +89,7 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
     """
 
     def declared_resources(self, action: EditFileAction) -> DeclaredResources:
-        """Return the file, so that calls that edit it run in turn, even calls of other editors."""
+        """Return the file: calls of any tool that edit the same file run one after another."""
         return DeclaredResources((resource_of(action.path),))
 
     @classmethod
@@ -101,9 +103,10 @@ class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
         """Return a list with this tool.
 
         Args:
-            conv_state: The state with the working directory, for hints about relative paths.
-            llm: The model that applies drafts: any value that `as_model` takes. If left out, a
-                tool that belongs to an agent uses the agent's model.
+            conv_state: The state of the conversation. If a model sends a relative path, the error
+                suggests a path in the working directory of this state.
+            llm: The model that applies drafts: any value that `as_model` accepts. In the tools of
+                an agent, the default is the agent's model.
             workspace_root: The only directory that the tool may use. If left out, the tool may use
                 the whole file system.
 

@@ -38,7 +38,10 @@ _ANY_CHARACTER = "surrogatepass"
 
 
 class SecretMarks:
-    """Marks that stand for the secrets in one string, a different mark for each secret."""
+    """Marks that replace the secrets in one string, so that no model reads the secrets.
+
+    Each secret has its own mark, so the secrets can be put back into the model's answer.
+    """
 
     def __init__(self, secrets: Secrets | None, text: str) -> None:
         """Make a mark for each of *secrets* that occurs in *text*, even in an encoded form."""
@@ -87,8 +90,8 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         """Make an executor that lets the model *llm* apply drafts.
 
         Args:
-            llm: The model: any value that `as_model` takes.
-            conv_state: The state with the working directory.
+            llm: The model: any value that `as_model` accepts.
+            conv_state: The state of the conversation, which has the working directory.
             workspace_root: The only directory that may be used; the whole file system if left out.
         """
         self._model: Model = as_model(llm)
@@ -139,7 +142,7 @@ class EditFileExecutor(ToolExecutor[EditFileAction, EditFileObservation]):
         return _as_ours(self._editor.edit(target, applied, action))
 
     def _put(self, before: str, action: EditFileAction, conversation: Any) -> str:
-        """Return the new part, which the model makes from the old part *before* and the draft."""
+        """Let the model apply the draft to the part *before* of the file; return the new part."""
         provider = self._model.provider
         marks = SecretMarks(secrets_of(conversation), before)
         text = (
@@ -188,7 +191,10 @@ def _part(action: EditFileAction, text: str) -> tuple[int, int]:
 
 
 def _fitting(before: str, after: str, file: TextFile) -> str:
-    """Return *after* with the line ends of *file*, and with a last line end if *before* has one."""
+    """Return *after* with the line ends of *file*.
+
+    If *before* ends with a line end, the result also does.
+    """
     text = after.replace("\r\n", "\n")
     if before.endswith("\n") or not before:
         text = text.removesuffix("\n") + "\n" if text else text

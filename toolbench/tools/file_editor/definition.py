@@ -110,7 +110,7 @@ Examples:
 
 
 class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
-    r"""A tool that views, creates and edits files. Source of the names: OpenHands, `file_editor`.
+    r"""A tool that views, creates and edits files, with the names of OpenHands' `file_editor`.
 
     Examples:
         >>> from pathlib import Path
@@ -124,7 +124,7 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
     """
 
     def declared_resources(self, action: FileEditorAction) -> DeclaredResources:
-        """Return the file, so that calls that use it run in turn, even calls of other editors.
+        """Return the file: calls of any tool that use the same file run one after another.
 
         Source: OpenHands SDK, `FileEditorTool`.
         """
@@ -140,9 +140,10 @@ class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
         """Return a list with this tool.
 
         Args:
-            conv_state: The state with the working directory, for hints about relative paths.
-            workspace_root: The only directory that the tool may use, even if a link leads out of
-                it. If left out, the tool may use the whole file system.
+            conv_state: The state of the conversation. If a model sends a relative path, the error
+                suggests a path in the working directory of this state.
+            workspace_root: The only directory that the tool may use; links that lead out of the
+                directory are refused. If left out, the tool may use the whole file system.
         """
         from toolbench.tools.file_editor.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             FileEditorExecutor,

@@ -34,10 +34,10 @@ class Change:
 
 
 def replacement(file: TextFile, old: str, new: str) -> Change:
-    """Return the change of *file* in which *new* replaces *old*; *old* must occur exactly once.
+    """Return the change that replaces *old* with *new* in *file*; *old* must occur exactly once.
 
-    *new* gets the line ends of the file. If *old* does not occur, the function looks for *old*
-    without the white space around it. The change then has a note about this.
+    *new* gets the line ends of the file. If *old* does not occur, the white space around *old* is
+    ignored, and a note in the change says this.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.
@@ -85,7 +85,10 @@ def insertion(file: TextFile, line: int, new: str) -> Change:
 
 
 def _readings(old: str) -> Iterator[tuple[str, str]]:
-    """Yield the strings that a model may mean by *old*, likeliest first, with a note on each."""
+    """Yield the strings that a model may mean by *old*, likeliest first.
+
+    Each string comes with a note, which says how it differs from *old*.
+    """
     bare = old.strip()
     for text, note in (
         (old, ""),

@@ -38,10 +38,11 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file: the content before it, and the file's stamps before and after it.
+    """One edit of a file, as the undo needs it.
 
-    A stamp shows whether the file has changed. The content and the stamp before the edit are
-    `None` if the file did not exist. The stamp after the edit is `left`.
+    `before` is the content before the edit. The stamps `stamp_before` and `left`, from before and
+    after the edit, show whether another program has changed the file. If the file did not exist,
+    `before` and `stamp_before` are `None`.
     """
 
     path: Path
@@ -79,9 +80,9 @@ class History:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
-        """Remove *edit* after its undo; *stamp* is the stamp that the file has now.
+        """Remove *edit*, which was undone; *stamp* is the file's present stamp.
 
-        After this, the previous edit of the file can be undone, if no other program changed the
+        Then the previous edit of the file can be undone too, unless another program changed the
         file between the two edits.
         """
         with self._lock:
@@ -95,7 +96,7 @@ class History:
 
 
 class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
-    """The executor of the file editor. A file gets one edit at a time; edits can be undone."""
+    """The executor of the file editor. It locks a file during an edit, and can undo edits."""
 
     def __init__(
         self,
@@ -103,9 +104,9 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         *,
         workspace_root: str | Path | None = None,
     ) -> None:
-        """Make an executor for the whole file system, or only for *workspace_root* if it is given.
+        """Make an executor for files in *workspace_root*; by default, in the whole file system.
 
-        If *conv_state* is a path, it is used as the *workspace_root*.
+        You can also pass the path of the directory as *conv_state*.
         """
         if isinstance(conv_state, str | Path):
             conv_state, workspace_root = None, workspace_root or conv_state
@@ -148,7 +149,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         return self.take_back(action.path, action)
 
     def take_back(self, path: str, asked_by: object) -> FileEditorObservation:
-        """Undo the last edit of the file at *path*, if it was made with the key *asked_by*."""
+        """Undo the last edit of the file at *path*, if its `asked_by` was the same object."""
         undo = FileEditorAction(command="undo_edit", path=path)
         return self._result_of(undo, partial(self._undo, undo, asked_by))
 
@@ -204,7 +205,7 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
     # --- changing -----------------------------------------------------------------
 
     def create(self, action: FileEditorAction, asked_by: object) -> FileEditorObservation:
-        """Create the file of *action*; `take_back` can undo this with the key *asked_by*."""
+        """Create the file of *action*. To undo this, pass *asked_by* to `take_back`."""
         return self._result_of(action, partial(self._create, action, asked_by))
 
     def _create(self, action: FileEditorAction, asked_by: object = None) -> FileEditorObservation:
@@ -260,7 +261,8 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         Args:
             action: The action with the path of the file.
             change: A function that gets the file's text and returns the changed text.
-            asked_by: The key with which `take_back` can undo the edit; *action* if left out.
+            asked_by: The action that the user may undo later with `take_back`; by default
+                *action* itself. It is another action if another tool makes the edit.
 
         Raises:
             RunError: If the file does not exist or cannot be changed. Then nothing is changed.

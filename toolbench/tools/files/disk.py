@@ -145,11 +145,11 @@ def put_back(entry: Entry, data: bytes | None, expected: Stamp | None) -> Stamp 
 
 
 def fill(beside: Path, data: bytes, *, like: Entry) -> bool:
-    """Write *data* to the new file *beside*. If the file *like* exists, copy its attributes.
+    """Write *data* to a new file at *beside*. If the file *like* exists, copy its attributes.
 
     Returns:
-        Whether the new file can replace *like*: the new file has the same owner, group and mode,
-        and *like* has no other name.
+        Whether the new file can be renamed to *like*. This is false if the owner, the group or the
+        mode of *like* could not be copied, or if *like* has another name (a hard link).
     """
     info = like.stat()
     mode = 0o666
@@ -171,7 +171,7 @@ def fill(beside: Path, data: bytes, *, like: Entry) -> bool:
 
 
 def put_in_place(beside: Path, entry: Entry, *, is_new: bool) -> None:
-    """Rename the file *beside* to *entry*; if *is_new*, do not replace an existing file.
+    """Rename the file *beside* to *entry*. If *is_new* is true, do not replace an existing file.
 
     Raises:
         OSError: If the file cannot be renamed.

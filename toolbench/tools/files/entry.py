@@ -22,8 +22,8 @@ class Entry:
         """Make an entry.
 
         Args:
-            path: The path without links.
-            raw_path: The path as the caller wrote it, for messages.
+            path: The path after its links were resolved.
+            raw_path: The path as the caller wrote it, which messages show.
         """
         self.path = path
         self.raw_path = raw_path
@@ -40,10 +40,11 @@ class Entry:
         """Return the entry of the absolute path *path*.
 
         Args:
-            path: The path; links in it are followed.
-            root: The directory, without links, that must contain the entry; None for no limit.
-            follow: Whether to follow the last name of *path* too, if it is a link.
-            is_new: Whether directories of *path* may be missing, because the file is a new one.
+            path: The path. Links in its directories are followed.
+            root: The directory that must contain the entry; None for no limit. Its path must not
+                have links.
+            follow: Whether to follow *path* itself too, if it is a link.
+            is_new: Whether directories of *path* may be missing, because the file will be created.
 
         Raises:
             OutsideError: If the entry is not in *root*.

@@ -24,13 +24,12 @@ _looking_up = Lock()
 
 @contextmanager
 def file_locks(*paths: Path) -> Iterator[None]:
-    """Lock the files at *paths* in the `with` block, so that no other edit comes in between.
+    """Lock the files at *paths* during the `with` block, so that no one else edits them.
 
-    Resolve links in *paths* before the call. `flock` keeps out other processes that use this
-    function, even if they use another name of the same file. If a file cannot be locked by `flock`
-    (for example, it does not exist yet, or its file system or platform has no locks), only other
-    threads of this process are kept out. For programs that take no lock, see
-    `disk.check_unchanged`.
+    Resolve links in *paths* before the call. The lock keeps out other threads of this process and,
+    by `flock`, other processes that call this function. A file that does not exist yet, or whose
+    file system or platform has no `flock`, is only locked against other threads. Programs that do
+    not call this function are not kept out: `disk.check_unchanged` notices their changes.
 
     Raises:
         RunError: If another process locks a file for longer than PATIENCE.

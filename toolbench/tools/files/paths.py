@@ -11,7 +11,7 @@ from toolbench.tools.files.entry import Entry, OutsideError
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return *folder*; if *folder* is None, return the working directory of *conv_state*.
+    """Return *folder*, or by default the working directory of *conv_state*.
 
     If both are None, return the current directory. *conv_state* may also be the path of the working
     directory, as in the executors of the OpenHands SDK.
@@ -69,10 +69,10 @@ def resource_of(path: str | Path) -> str:
 
 
 class Places:
-    """Finds the entries of paths. If it has a root directory, it refuses paths outside the root."""
+    """Finds where the paths that a model sends lead. Paths outside a root directory are refused."""
 
     def __init__(self, working_dir: Path, root: Path | None = None) -> None:
-        """Find paths for a tool in *working_dir*; refuse paths outside *root*, if it is given."""
+        """Suggest paths in *working_dir* in messages, and refuse paths outside *root*, if given."""
         self.working_dir = working_dir
         self.root = None if root is None else Path(os.path.realpath(root))
 
@@ -93,7 +93,7 @@ class Places:
         """Return the entry of *path*; see `Entry.find`.
 
         Raises:
-            RunError: If *path* is outside the root; no file outside was opened.
+            RunError: If *path* is outside the root. This is checked before anything is opened.
             OSError: If a directory of *path* is missing or cannot be searched.
         """
         try:
@@ -126,7 +126,7 @@ class Places:
         return f" Paths begin with /: the working directory is {readable(str(self.working_dir))!r}."
 
     def _may_be_meant(self, path: Path) -> bool:
-        """Tell whether *path* exists; False for all paths outside the root."""
+        """Tell whether a message may suggest *path*: it exists, and is inside the root."""
         try:
             return self.entry(path).stat() is not None
         except (OSError, RunError):

@@ -17,10 +17,11 @@ _PART = 256 * 1024
 
 @contextmanager
 def opened(path: str | Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> Iterator[int]:
-    """Open the regular file at *path* for a `with` block, which gets the descriptor.
+    """Open the regular file at *path* during a `with` block; its value is the descriptor.
 
     Raises:
-        OSError: If the file cannot be opened, or is not a regular file: a pipe may never end.
+        OSError: If the file cannot be opened, or is not a regular file. A pipe, for example, is
+            refused, because reading it may never end.
     """
     file = os.open(path, flags | _FLAGS, mode)
     try:

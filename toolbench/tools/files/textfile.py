@@ -30,7 +30,7 @@ class BinaryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The text of a file, and its encoding, which is needed to write a new text to the file."""
+    """The text of a file, and its encoding, in which a changed text is written to the file."""
 
     text: str = ""
     encoding: str = "utf-8"
@@ -50,7 +50,7 @@ class TextFile:
 
     @property
     def traits(self) -> str:
-        """The unusual properties of the file, to append to a line: `, cp1252, CRLF line ends`."""
+        """The file's unusual properties, as the end of a sentence: `, cp1252, CRLF line ends`."""
         unusual = [] if self.encoding == "utf-8" else [self.encoding]
         unusual += ["byte order mark"] * bool(self.bom)
         unusual += ["some bytes are not UTF-8"] * (self.errors != "strict")

@@ -57,7 +57,7 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 
 
 class GlobTool(SearchTool[GlobAction, GlobObservation]):
-    """A tool that finds files by glob patterns. Source of its names: OpenHands, `glob`.
+    """A tool that finds files by glob patterns. Its names are those of OpenHands' tool `glob`.
 
     Examples:
         >>> from pathlib import Path

@@ -1,4 +1,4 @@
-"""The executor of glob: it returns the newest of the files whose paths match."""
+"""The executor of glob: find files whose paths match a pattern, and return the newest ones."""
 
 import os
 from pathlib import Path

@@ -69,7 +69,7 @@ Examples: {"pattern": "def \\\\w+_token\\\\("}, {"pattern": "TODO|FIXME", "inclu
 
 
 class GrepTool(SearchTool[GrepAction, GrepObservation]):
-    r"""A tool that finds files by their text. Source of its names: OpenHands, `grep`.
+    r"""A tool that finds files by their text. Its names are those of OpenHands' tool `grep`.
 
     Examples:
         >>> from pathlib import Path

@@ -1,4 +1,4 @@
-"""The executor of grep: it returns the newest of the files with a line that matches."""
+"""The executor of grep: find files with a line that matches, and return the newest ones."""
 
 import re
 from typing import Any

@@ -11,10 +11,11 @@ from toolbench.runs.control import Interruptible
 
 
 class Breaker(Interruptible):
-    """Stops the code of a cell; it interrupts the thread of the cell only while the cell runs.
+    """Stops the code of a cell, on request or after a time limit.
 
-    In the main thread it uses SIGINT, in other threads an exception. If the cell awaits a future,
-    the future is cancelled. A cell can also have a time limit.
+    A cell in the main thread is interrupted by SIGINT, and a cell in another thread by an
+    exception. If the cell awaits a future, the future is cancelled instead. The thread is
+    interrupted only while the cell runs.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class Breaker(Interruptible):
     def breakable(self, timeout: float | None) -> Iterator[None]:
         """Let `break_off` stop the code in the `with` block.
 
-        The code is also stopped after *timeout* seconds, unless *timeout* is None.
+        If *timeout* is given, the code is also stopped after this number of seconds.
         """
         self.reason, self._timer, self._future = "", None, None
         try:
@@ -65,7 +66,7 @@ class Breaker(Interruptible):
                 self._future = None
 
     def break_off(self, reason: str = "interrupt") -> None:
-        """Stop the code of the cell, if it runs; *reason* is stored in `reason`."""
+        """Stop the code of the cell, if it runs, and store *reason* in the attribute `reason`."""
         with self._lock:
             self._break_off(reason)
 

@@ -66,7 +66,7 @@ class FreshShell:
 
 
 class Captured:
-    """A sink that keeps a cell's output in order: printed text and displayed MIME bundles."""
+    """Collects the output of a cell in order: printed text and displayed MIME bundles."""
 
     def __init__(self) -> None:
         """Make an empty output."""
@@ -74,7 +74,7 @@ class Captured:
         self._lock = Lock()
 
     def write(self, stream: str, text: str) -> None:
-        """Add *text*, which was printed to *stream*; the model sees both streams as one."""
+        """Add *text*, which the cell printed; stdout and stderr are not kept apart."""
         data = text.encode("utf-8", "replace")
         with self._lock:
             if not self.parts or not isinstance(self.parts[-1], HeadAndTail):
@@ -84,7 +84,7 @@ class Captured:
                 last.write(data)
 
     def display(self, data: Mapping[str, Any], name: str | None = None) -> None:
-        """Add the MIME bundle *data*; an earlier bundle with the same *name* stays."""
+        """Add the MIME bundle *data*. It never replaces an earlier bundle of the same *name*."""
         with self._lock:
             self.parts.append(data)
 
@@ -206,7 +206,10 @@ class IPythonExecutor(ToolExecutor[IPythonAction, IPythonObservation]):
 
 
 def _new_name(numbers: Iterator[int]) -> str:
-    """Return a name for a new cell, with the first of *numbers* that no other cell uses."""
+    """Return a name for a new cell, such as `<cell 3>`, that no other cell uses.
+
+    Its number is taken from *numbers*.
+    """
     for number in numbers:
         name = f"<cell {number}>"
         entry = _lines(name, "")
@@ -334,8 +337,8 @@ def _image(bundle: Mapping[str, Any]) -> ImageContent | None:
 def _text(bundle: Mapping[str, Any]) -> str:
     """Return the plain text of the MIME *bundle*.
 
-    If the plain text is missing, or only a repr (`<... object>`), return a richer string if
-    *bundle* has one, such as its HTML.
+    If there is no plain text, or only a repr such as `<... object>`, return another representation
+    of the bundle, such as its HTML, if there is one.
     """
     plain = str(bundle.get("text/plain", ""))
     if plain and not (plain.startswith("<") and plain.endswith(" object>")):

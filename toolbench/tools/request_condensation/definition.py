@@ -19,7 +19,9 @@ class CondensationRequestObservation(Observation):
 class CondensationRequestTool(
     ToolDefinition[CondensationRequestAction, CondensationRequestObservation]
 ):
-    """A tool that asks for a summary. Source of the names: OpenHands, `request_condensation`.
+    """A tool with which a model asks for a summary of the older part of a conversation.
+
+    The names are those of OpenHands' tool `request_condensation`.
 
     Examples:
         >>> from toolbench.agent.tools import CondensationRequestTool

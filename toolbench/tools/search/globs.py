@@ -28,8 +28,8 @@ _DIRECTORIES = rf"(?:{_NOT_HIDDEN}[^/]++/)*"
 class Glob:
     """A glob pattern for paths relative to a directory.
 
-    A pattern without a slash matches names at any depth. A wildcard never matches a slash, or a dot
-    at the start of a name; `**` between slashes matches any number of directories.
+    A pattern without a slash matches file names at any depth. A wildcard matches neither a slash
+    nor a dot at the start of a name. `**` between slashes matches any number of directories.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -58,7 +58,7 @@ class Glob:
         self._regex = _compiled(pattern)
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path*, relative and with slashes, matches."""
+        """Tell whether *path* matches; it must be a relative path with slashes."""
         return self._regex.fullmatch(path) is not None
 
 
@@ -112,7 +112,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _of_one_name(token: re.Match[str], is_start: bool) -> str:  # noqa: FBT001 - of the translation
-    """Return a regex for *token*, which is part of a name."""
+    """Return a regular expression for *token*, a part of the pattern without slashes."""
     text = token["escaped"] or token["plain"] or token["comma"] or token["close"]
     if text:
         return re.escape(text)

@@ -67,10 +67,10 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
     """The base class of the executors of glob and grep; calls can run at the same time."""
 
     def __init__(self, conv_state: Any = None, *, working_dir: str | Path | None = None) -> None:
-        """Make an executor; *working_dir* is the directory for calls without a path.
+        """Make an executor; a call without a path searches *working_dir*.
 
-        If *working_dir* is None, the working directory of *conv_state* is used; if both are None,
-        the current directory.
+        If *working_dir* is None, such a call searches the working directory of *conv_state*. If
+        both are None, it searches the current directory.
         """
         self.working_dir = working_dir_of(conv_state, working_dir)
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -115,9 +115,10 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         """Return the files below the directory *base* that match *glob*.
 
         Args:
-            base: A directory, which may be hidden or ignored, or one file; without links.
-            glob: A pattern for the paths of the files, relative to *base*.
-            line: A regular expression that a line of each file has to match.
+            base: The directory or the single file to search, even if it is hidden or ignored by
+                Git. The path must not have links.
+            glob: The pattern that the paths of the files, relative to *base*, must match.
+            line: A regular expression that a line of each file must match; None for any content.
 
         Raises:
             RunError: If *line* is not a regular expression, or the search takes too long or is
@@ -231,7 +232,11 @@ def resolved(path: Path) -> Path:
 
 
 def report(found: Found, none: str, more: str) -> str:
-    """Return the result for a model: a path per line, or *none*; then *more*, if cut; remarks."""
+    """Return the text of *found* for a model: one path per line, then the remarks.
+
+    If no file was found, the text has *none* instead of paths. If there are too many files, the
+    sentence *more* follows the first paths.
+    """
     lines = [readable(file) for file in found.files[:MOST_FILES]] or [none]
     if len(found.files) > MOST_FILES:
         lines.append(more)
@@ -261,7 +266,10 @@ def _wanted(glob: Glob, line: str | None) -> list[str]:
 
 
 def _newest(base: Path, files: list[str]) -> list[str]:
-    """Return the absolute paths of the newest *files*, at most one more than `MOST_FILES`."""
+    """Return the absolute paths of the newest *files*, newest first.
+
+    At most `MOST_FILES` paths are shown. One more is returned if there are more.
+    """
     times = []
     for file in files:
         path = os.path.join(base, file)  # noqa: PTH118 - keeps every byte
@@ -316,7 +324,7 @@ def _of_ignored(ignored: set[str]) -> list[str]:
 
 
 def _refused(words: tuple[str, ...], errors: list[str]) -> RunError:
-    """Return the error for ripgrep's messages, which are usually about the regular expression."""
+    """Turn ripgrep's messages into an error; usually, the regular expression is not valid."""
     reasons = [line.removeprefix("error: ") for line in errors if line.startswith("error: ")]
     if reasons and reasons[0].endswith("not supported"):
         # PCRE2 has it, and says last what else is wrong

@@ -24,7 +24,7 @@ class Excerpt(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Patterns for bytes that do not belong to an output, such as the mark after a command."""
+    """Patterns for noise: bytes to remove from an output, such as the mark after a command."""
 
     whole: re.Pattern[bytes]
     """The pattern of complete noise."""
@@ -32,7 +32,7 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a chunk that may continue in the next chunk."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return where incomplete noise begins at the end of *data*.
+        """Return the offset at which noise begins that the end of *data* cuts off.
 
         Return the length of *data* if there is no such noise.
         """
@@ -159,7 +159,10 @@ class HeadAndTail:
         return output
 
     def keep_on(self) -> None:
-        """Write the output to the file too. Call this before each `take` except the last."""
+        """Start to write the output to the file, because `take` empties the memory.
+
+        Call this before each `take` except the last one.
+        """
         self._open()
 
     def flush(self) -> None:

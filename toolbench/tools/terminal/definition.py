@@ -223,9 +223,9 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         """Return a list with this tool; its shell starts with the first command.
 
         Args:
-            conv_state: The state of the conversation. It has the working directory where the shell
-                starts, the secrets that commands can name, and the persistence directory where long
-                outputs are saved.
+            conv_state: The state of the conversation. The shell starts in its working directory,
+                commands can name its secrets, and long outputs are saved in its persistence
+                directory.
             working_dir: Another directory where the shell starts.
             executor: A `TerminalExecutor` to share with other tools, instead of a new one.
             **params: Other parameters of `TerminalExecutor`.

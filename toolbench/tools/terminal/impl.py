@@ -48,10 +48,10 @@ _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 class ShellSecrets:
-    """The secrets of a shell: commands can name them, and outputs must not show them."""
+    """The secrets of a shell. A command can use them as variables; outputs must not show them."""
 
     def __init__(self, secrets: Secrets) -> None:
-        """Use *secrets* and, in each call, the secrets of its conversation too."""
+        """Use *secrets* in all calls; each call also uses the secrets of its conversation."""
         self._own = secrets
         self.redactor = secrets.redactor
         """The redactor of the executor's own secrets and those of all conversations so far.
@@ -60,7 +60,7 @@ class ShellSecrets:
         """
 
     def named_in(self, command: str, conversation: Any) -> dict[str, str]:
-        """Return the secrets that *command* names, to set as variables for it.
+        """Return the variables to set for *command*: the secrets whose names occur in it.
 
         Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
 
@@ -153,11 +153,11 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._call: _Call | None = None
 
     def __call__(self, action: TerminalAction, conversation: Any = None) -> TerminalObservation:
-        """Run the command of *action* or type its input; return when the command ends, or earlier.
+        """Run the command of *action*, or type its input, and wait until the command ends.
 
-        A call returns earlier after its time limit, after a time without output, or at a prompt. An
-        exception that ends the wait, such as Kernel > Interrupt, also stops the command. Then the
-        next call with an empty command reports the end of the command.
+        The call returns earlier after its time limit, after a time without output, or if the output
+        ends in a prompt. If an exception such as Kernel > Interrupt ends the wait, the command is
+        stopped too. The next call with an empty command then reports how the command ended.
         """
         call = _Call(action, conversation)
         try:
@@ -178,7 +178,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return shell.place.working_dir
 
     def interrupt(self) -> None:
-        """Stop the command for which a call waits now: first by C-c, then by a kill."""
+        """Stop the command that runs now, if a call waits for it: first by C-c, then by a kill."""
         if (call := self._call) is not None:
             call.stopped = True
             in_background(self._look_up)
@@ -324,7 +324,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """Return the observation of a call that has waited for the command.
 
         Args:
-            shell: The shell; its output is taken, so the next call does not get the same output.
+            shell: The shell. Its output so far is removed, so that no later call returns it again.
             pause: The reason why the wait ended.
             waited: The time limit of the call, in seconds.
             prefix: A string to show before the output.
@@ -352,7 +352,7 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         )
 
     def _outcome(self, look: Look, shell: PtyShell) -> tuple[int, Ended, str]:
-        """Return the exit code, the shell's state after the command, and the next directory."""
+        """Return the exit code, the state of the shell, and the directory of the next command."""
         if look.exit_code is not None:
             return look.exit_code, shell.place, self.working_dir
         if look.ended is not None:
@@ -416,7 +416,7 @@ def _current_username() -> str | None:
 
 
 def _check_of_the_reference(username: str | None, terminal_type: str | None) -> None:
-    """Check the parameters of the OpenHands SDK that can have only one value here.
+    """Check the parameters that OpenHands' terminal has and that can have only one value here.
 
     Raises:
         ValueError: If a parameter has another value.

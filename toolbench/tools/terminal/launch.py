@@ -108,10 +108,11 @@ def launch(working_dir: str, env: Mapping[str, str], bash: str) -> Launched:
 
 @cache
 def _default_hang_up() -> tuple[str, ...]:
-    """Return a command prefix that makes SIGHUP end the command again, as it does in a terminal.
+    """Return a command prefix with which SIGHUP ends the command, as it does in a terminal.
 
-    A Jupyter that was started with `nohup` ignores this signal, and so does every process that it
-    starts. The prefix is empty if `env` cannot reset a signal; this is tested once.
+    Without the prefix, the command may ignore this signal: a Jupyter that was started with `nohup`
+    ignores it, and so do all processes that Jupyter starts. The prefix is empty if the program
+    `env` cannot reset a signal.
     """
     env = which("env") if sys.platform.startswith("linux") else None
     if env is None:

@@ -57,8 +57,8 @@ class Look(NamedTuple):
 class PtyShell:
     """A bash on a pseudo-terminal. A thread always reads its output, even between commands.
 
-    Another thread writes the marks that end a command's output, because writing a mark blocks while
-    a job writes without pause.
+    After each command, a mark is written to the terminal, to find the end of the output. Another
+    thread writes it, because writing blocks while a background job writes without pause.
     """
 
     def __init__(
@@ -172,7 +172,10 @@ class PtyShell:
                 self._news.wait(end - monotonic())
 
     def _expect(self, output: HeadAndTail) -> None:
-        """Make a new token for the next command's report, and send all output to *output* now."""
+        """Make a new token, which the next command's report must have.
+
+        From now on, all output of the shell goes to *output*.
+        """
         with self._news:
             self._token, self.ended, self._recent = token_hex(8), None, b""
             self._begun, self._record = False, None
@@ -183,8 +186,9 @@ class PtyShell:
     def _absorb_interrupt(self, output: HeadAndTail) -> None:
         """Make sure that a C-c typed earlier does not interrupt the next command.
 
-        A C-c may reach the shell after its command has ended. So ask the shell for reports, a few
-        times if necessary: the C-c then interrupts only a report. Output of jobs goes to *output*.
+        A C-c may reach the shell after its command has ended. So the shell is asked for a report, a
+        few times if necessary, because the C-c then interrupts only a report. Output of background
+        jobs goes to *output*.
         """
         for _ in range(_TRIES):
             aside = HeadAndTail()
@@ -200,7 +204,7 @@ class PtyShell:
     def ask_again(self) -> None:
         """Ask the shell again to report that its command has ended, unless a program still runs.
 
-        A C-c may have removed the first request for this report, or the mark after it.
+        A C-c may have removed the earlier request, or the mark after the report.
         """
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
@@ -217,7 +221,7 @@ class PtyShell:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the command still runs although no program does: it may be a builtin."""
+        """Whether the command has not ended, but no program runs: a builtin of bash may run."""
         return not self.settled and self.foreground == self.pid
 
     def _say(self, lines: str) -> None:
@@ -270,14 +274,15 @@ class PtyShell:
         prompts: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Pause:
-        """Wait until the command ends, or for another reason to stop; return the reason.
+        """Wait until the command ends or there is another reason to stop; return the reason.
 
         Args:
-            silence: Seconds without output after which to stop waiting.
+            silence: Stop waiting after this number of seconds without output.
             timeout: The time limit in seconds.
-            prompts: Whether to stop earlier after an unfinished line, which may be a prompt.
-            stop: A function that returns True to stop the wait. Call `look_up` when the result of
-                this function changes.
+            prompts: Whether to stop waiting if the output ends with an unfinished line, which may
+                be a prompt.
+            stop: A function that returns True when the wait must stop. Call `look_up` when its
+                result changes.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")
@@ -303,7 +308,7 @@ class PtyShell:
             return "finished"
 
     def _line_is_open(self) -> bool:
-        """Tell whether there was output after the last typed input, and it ends inside a line."""
+        """Tell whether there is output after the last typed input, and its last line has no end."""
         news = self.output.total > self._total_at_input
         return news and not self.output.last.endswith(b"\n")
 
@@ -360,8 +365,9 @@ class PtyShell:
     def _check(self) -> None:
         """Check whether the command has begun, and whether it has ended.
 
-        A command has ended when its record and then its mark have arrived. The mark is written to
-        the screen after the record arrives, so all output of the command comes before the mark.
+        At the end of a command, the shell sends a record through a pipe. When the record arrives, a
+        mark is written to the terminal, below all output of the command. The command has ended when
+        the mark has been read.
         """
         if not self._begun and self._records.begun(self._token):
             self._begun = True

@@ -3,10 +3,10 @@
 Commands are sent through a pipe, so typed input can never run as a command. At the end of each
 command, the shell writes a record to another pipe.
 
-A command can redefine builtins, prompts and traps, so the shell writes records without a builtin.
-It evaluates `((...))` with the record inside. That is not valid arithmetic, so bash prints the
-record in its error message. Between two commands the shell's stdout and stderr are /dev/null. This
-hides prompts, the output of PROMPT_COMMAND, and what `set -v` shows of this code. The DEBUG and ERR
+A command can redefine builtins, prompts and traps, so the shell must write records without a
+builtin. It evaluates `((...))` with the record inside. A record is not valid arithmetic, so bash
+prints it in an error message. Between two commands, the shell's stdout and stderr are /dev/null, to
+hide prompts, the output of PROMPT_COMMAND, and the code that `set -v` prints. The DEBUG and ERR
 traps are removed after each command, and set again at the beginning of the next.
 """
 
@@ -112,14 +112,14 @@ class Records:
         self._data += data
 
     def begun(self, token: str) -> bool:
-        """Tell whether the command with *token* has begun; only then does an interrupt reach it."""
+        """Tell whether the command with *token* has begun. Before that, no interrupt reaches it."""
         return f"/{token}{_BEGUN}".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
         """Return the record with *token* if it is complete, and drop all data so far.
 
-        If there is no such record, return None and drop nothing. A C-c may cut a record short, so
-        the shell writes the state twice; the first copy has the exit code of the command.
+        If there is no such record, return None and drop nothing. The shell writes its state twice,
+        because a C-c may cut a record short. The first copy has the exit code of the command.
         """
         key = f"/{token}".encode()
         # Before another part of a record, the token is not the end of a directory
@@ -138,7 +138,7 @@ class Records:
         return Ended(int(code), os.fsdecode(directory), python, int(job or -1), traps)
 
     def _before(self, end: int, states: Sequence[re.Match[bytes]]) -> str:
-        """Return the complete lines between bash's error message about a state and *end*."""
+        """Return the complete lines before *end* that follow the last of *states*."""
         starts = [state.end() for state in states if state.end() <= end]
         _, _, text = self._data[max(starts, default=end) : end].partition(b"\n")
         return os.fsdecode(text[: text.rfind(b"\n") + 1])

@@ -56,7 +56,7 @@ def _reachable(ip: IP) -> Iterator[IP]:
     """Yield the addresses that a connection to *ip* can reach: *ip*, and IPv4 addresses inside it.
 
     For mapped addresses (RFC 4291) and addresses of the public translator (RFC 6052), only the
-    inner IPv4 address counts. Other IPv6 addresses with an IPv4 address inside (`::a.b.c.d`,
+    inner IPv4 address is yielded. Other IPv6 addresses with an IPv4 address inside (`::a.b.c.d`,
     `::ffff:0:a.b.c.d`, `64:ff9b:1::/48`) are used only in private networks, so they are not public.
     """
     if isinstance(ip, ipaddress.IPv4Address):

@@ -32,7 +32,7 @@ class WebReadAction(Action):
 
     @property
     def visualize(self) -> RenderableType:
-        """The address, and the start of the part."""
+        """The address, and the character at which the part begins."""
         view = Text.assemble(("Read ", "bold"), (self.url, "cyan"))
         if self.start:
             return view.append(f" from {self.start:,}")

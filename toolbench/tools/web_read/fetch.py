@@ -1,7 +1,7 @@
-"""Get the content at a web address; after each redirect, the new address is checked first.
+"""Get the content at a web address, if the address and those of all redirects are allowed.
 
-The connection uses exactly the network address that was checked. So an attacker cannot change the
-address of a host name between the check and the connection.
+A host name is resolved only once, and the connection uses the network address that was checked. So
+an attacker cannot change the address of a host name after the check.
 """
 
 from dataclasses import dataclass

@@ -47,7 +47,7 @@ class Page(NamedTuple):
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
     """The executor that reads web pages.
 
-    It keeps the last page, so all parts of a page come from the same download.
+    It keeps the last page in memory, so that all parts of a page come from the same download.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
 
         Args:
             timeout: The time limit for a page with all its redirects, in seconds.
-            allow_private: Whether pages on this machine and private networks may be read too.
-                The risk: a web page may persuade a model to read private pages.
+            allow_private: Whether pages on this machine and in private networks may be read too.
+                This has a risk: a web page may persuade a model to read private pages.
             resolver: A function that returns the network addresses of a host and port.
         """
         self._timeout = timeout
