@@ -16,12 +16,12 @@ _NUMBERED = re.compile(r"<secret-hidden:\d+>")
 
 
 def numbered_mark(number: int) -> str:
-    """Return the mark for the secret with this *number* in a file."""
+    """Return the mark that replaces the secret with this *number* in a saved file."""
     return f"<secret-hidden:{number}>"
 
 
 def has_mark(text: str) -> bool:
-    """Tell whether *text* has a numbered mark."""
+    """Tell whether *text* contains a mark that `numbered_mark` made."""
     return _NUMBERED.search(text) is not None
 
 

@@ -46,12 +46,16 @@ _SWITCHES = SCHEMES | {"true", "false", "null", "none"}
 def secrets_in(
     value: Any, name: str = "", is_secret: IsSecret = is_secret_setting
 ) -> Iterator[str]:
-    """Yield the secrets in the JSON *value*, whose name is *name*.
+    """Yield the secrets in the JSON *value*, by the names of its parts and by what strings contain.
 
-    A string with the name of a secret is a secret. In `Bearer x`, the `x` alone is a secret too.
-    Inside any string, the password or token of a URL is a secret. So is a value after the name of a
-    secret: in `name=value`, `Name: value`, a URL parameter, or a member of a JSON object.
-    *is_secret* gets a name and its value, and tells whether the value is a secret.
+    These are secrets: a string whose name is that of a secret, and in `Bearer x` also the `x`
+    alone; inside any string, the password or token of a URL, and a value after the name of a secret
+    (in `name=value`, `Name: value`, a URL parameter, or JSON).
+
+    Args:
+        value: The JSON value.
+        name: The name of *value* itself, for example of the setting whose value it is.
+        is_secret: A function that gets a name and a value, and tells whether the value is a secret.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -68,7 +72,10 @@ def secrets_in(
 def secrets_in_words(
     words: Iterable[str], is_secret: IsSecret = is_secret_setting
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each word of the command line *words* with its secrets, as in `--api-key VALUE`."""
+    """Yield each word of a command line, with a list of the secrets in this word.
+
+    In `--api-key VALUE`, for example, VALUE is a secret because of the option before it.
+    """
     option = ""
     for word in words:
         text, name = word, option
@@ -83,20 +90,20 @@ def secrets_in_words(
 
 
 def is_short_secret(name: str, value: str) -> bool:
-    """Tell whether the short *value* of the server setting *name* is a secret.
+    """Tell whether a short *value* of the server setting *name* is a secret.
 
-    A switch such as `AUTH=none` is not a secret, nor is a value whose name is a weaker sign, as in
-    `SORT_KEY=name`.
+    A switch such as `AUTH=none` is not a secret. If a name is only a weak sign of a secret, as in
+    `SORT_KEY=name`, a short value is not a secret either.
     """
     return is_secret_argument(name) and value.lower() not in _SWITCHES
 
 
 def secrets_in_argument(text: str) -> Iterator[str]:
-    """Yield the secrets in the argument *text*, whose own name does not mean a secret.
+    """Yield the secrets inside *text*, an argument whose name is not the name of a secret.
 
-    They are the password and tokens of a URL, and the value if the whole *text* is `NAME=value` or
-    `Name: value`, and NAME means a secret. Sentences and code also contain such names, so the
-    broader search of `secrets_in` would hide values that are not secret.
+    The secrets are the password and the tokens of a URL. If *text* is only `NAME=value` or
+    `Name: value`, and the name is that of a secret, the value is a secret too. Unlike `secrets_in`,
+    this does not search the middle of sentences and code, where such names are often harmless.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)
@@ -157,7 +164,7 @@ _SHAPES = re.compile(
 
 
 def keys_in(text: str) -> Iterator[str]:
-    """Yield the keys and tokens in *text* that are known by their shape."""
+    """Yield the keys and tokens in *text* that are recognised by their shape, such as `ghp_...`."""
     yield from (match[0] for match in _SHAPES.finditer(text))
 
 
@@ -165,17 +172,18 @@ def keys_in(text: str) -> Iterator[str]:
 
 
 def is_secret(name: str, node: Node) -> bool:
-    """Tell whether the value of *node* with the name *name* is a secret, by its name or its schema.
+    """Tell whether a value with this *name* and the schema of *node* is a secret.
 
-    `format: password` and `writeOnly` mean a secret. Names such as `api_key` or `githubToken` mean
-    a secret if the value is any string, not a choice from a list. Names such as `passcode` mean a
-    secret if the value is a number. If *node* has alternatives, one that means a secret is enough.
+    `format: password` and `writeOnly` mean a secret. A name such as `api_key` or `githubToken`
+    means a secret if the schema allows any string, not only a choice from a list. A name such as
+    `passcode` also means a secret if the value is a number. If the schema has alternatives, it is
+    enough that one of them means a secret.
     """
     return _Place(node).is_secret(name)
 
 
 class _Place:
-    """A place in a value: whether its schema node means a secret, and the places inside it."""
+    """A place that a schema describes, such as a property: is its value a secret?"""
 
     def __init__(self, node: Node, unread: frozenset[str] = frozenset()) -> None:
         self.node = node
@@ -243,10 +251,10 @@ class _Place:
         return any(_Place(node).is_secret(name) for name, node in _every_node(self.node))
 
     def name_of(self, key: str, above: str) -> str:
-        """Return the name that decides whether the value of *key* is a secret.
+        """Return the name by which to decide whether the value of *key* is a secret.
 
-        *above* is the name of this place. If *key* is not declared and looks like a misspelt name
-        of a declared secret, the result is `secret`.
+        Usually, this is *key* or, in a map of secrets, *above*: the name of this place. If *key* is
+        a misspelt name of a declared secret, the result is `secret`.
         """
         if key in self.unread:
             return "secret"
@@ -295,7 +303,7 @@ def _every_node(whole: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _nodes_in(above: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield the name and the node of each direct part; an item has *above*, its list's name."""
+    """Yield the name and the node of each direct part; list items have the name *above*."""
     yield from node.conditional.items()
     for alternative in node.alternatives:
         # Most nodes, which have no parts
@@ -321,25 +329,29 @@ SecretsByPath = dict[tuple[Any, ...], Any]
 
 
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return a copy of *arguments* that hides what is secret by the JSON Schema *schema*."""
+    """Return a copy of *arguments* with a mark in place of each secret.
+
+    *schema* is the JSON Schema of the arguments. Together with the names of the values, it decides
+    which values are secrets.
+    """
     hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
     return hidden
 
 
 class Secrecy:
-    """The rules, made from one JSON Schema, that decide which values are secret, at any depth.
+    """Decides, by one JSON Schema, which parts of a value are secrets, at any depth.
 
-    References, alternatives, items and the values of maps are followed: `SecretStr | None` is as
-    secret as `SecretStr`. A value with the name of a secret is secret too, and so is every
-    `SecretStr`. If the schema has a secret inside but does not describe the value (for example an
-    object sent as a string), the whole value is hidden, because any part of it may be the secret.
+    A part is a secret if its schema says so, directly or by a reference or an alternative. A part
+    with the name of a secret, and every `SecretStr`, is a secret too. If a value does not have the
+    type in a schema that contains a secret, such as an object that was sent as a string, the whole
+    value is hidden, because any part of it may be the secret.
 
         secrecy = Secrecy(tool.input_schema)
         shown, secrets = secrecy.hide({"user": "ada", "password": "correct-horse-9"})
     """
 
     def __init__(self, schema: Any, view: SchemaView | None = None) -> None:
-        """Make the rules of *schema*; *view* is a view of the whole schema, if there is one."""
+        """Read *schema*. If it is part of a larger schema, *view* is the view of the larger one."""
         self._schema = schema
         self._view = view or SchemaView(schema)
         self._harmless: frozenset[str] | None = None
@@ -366,9 +378,9 @@ class Secrecy:
 
     @cached_property
     def defaults(self) -> list[str]:
-        """The secrets among the defaults in the schema: a server may put secrets there.
+        """The secrets among the default values in the schema, where servers sometimes put them.
 
-        Plain words such as `none` or `changeme` are left out: they occur in too many other strings.
+        Plain words such as `none` or `changeme` are left out, because they occur in many strings.
         """
         # Most schemas have none: reading all their nodes takes much longer
         if not any(
@@ -383,10 +395,10 @@ class Secrecy:
         return [s for s in known if len(s) >= SHORTEST_SETTING and not s.isalpha()]
 
     def is_harmless(self, arguments: Any) -> bool:
-        """Tell quickly whether *arguments* certainly have no secret; if False, `hide` must check.
+        """Tell quickly whether *arguments* certainly have no secret. If False, `hide` must check.
 
-        The result is true if the schema declares all names, no name means a secret, and all values
-        are simple, or JSON of simple values. Most calls of most tools are like this.
+        The result is true for most calls of most tools: the schema declares all names, no name
+        means a secret, and all values are plain JSON.
         """
         values: Any
         if type(arguments) is self._harmless_model and not arguments.model_extra:
@@ -432,10 +444,10 @@ class Secrecy:
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
         """Return a copy of *arguments* that is safe to show, and the hidden secrets as strings.
 
-        The copy hides the secrets that `mask` hides. It also hides secrets inside strings: in JSON,
-        in an address, or in a setting such as `NAME=value`. Names are always shown. All values are
-        hidden if *arguments* are nested too deeply or contain themselves, or if the schema has a
-        secret but does not describe an object.
+        In addition to the secrets that `mask` hides, the copy hides secrets inside strings: in
+        JSON, in a URL, or in a setting such as `NAME=value`. The names of arguments are always
+        shown. All values are hidden if *arguments* are nested too deeply or contain themselves, or
+        if the schema contains a secret but is not that of an object.
         """
         value = arguments
         if isinstance(arguments, Mapping):
@@ -456,11 +468,11 @@ class Secrecy:
         return masked, [*_known(secrets), *inner]
 
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
-        """Return a copy of *value* with the secrets hidden, and the secrets by their paths.
+        """Return a copy of *value* with a mark in place of each secret, and the secrets by path.
 
-        *name* is the name of *value*; it may be the name of a secret. Dicts and lists are copied.
-        Models, dataclasses, tuples and sets are searched; one that has a secret becomes a dict or a
-        list, as in JSON.
+        Dicts and lists are copied. A model, a dataclass, a tuple or a set becomes a dict or a list
+        if it contains a secret; otherwise, it is returned unchanged. *name* is the name of *value*
+        itself, which may be the name of a secret.
 
         Raises:
             RecursionError: If *value* is too deep, or contains itself.
@@ -480,7 +492,7 @@ class Secrecy:
 
 
 def _secrets_of_sample(sample: Any, name: str, node: Node) -> list[str]:
-    """Return the secrets in *sample*, a default or an example of *node* with the name *name*."""
+    """Return the secrets in *sample*: a default or an example of the property *name*."""
     secrets: SecretsByPath = {}
     with suppress(RecursionError):
         masked = _masked(sample, name, _Place(node), (name,), secrets)
@@ -561,16 +573,19 @@ def _is_hidden_whole(value: Any, inside: Any, name: str, place: _Place) -> bool:
 
 
 def _known(secrets: SecretsByPath) -> Iterator[str]:
-    """Yield each of *secrets*, and its parts that are secrets too, such as a `Bearer` token."""
+    """Yield each secret as a string, and the parts of it that are also secrets.
+
+    For example, `Bearer abc` is followed by the token `abc`.
+    """
     for path, value in secrets.items():
         for text in texts(value):
             yield from parts(text, name_at(path))
 
 
 def _in_texts(value: Any) -> Iterator[str]:
-    """Yield the secrets inside longer strings in *value*.
+    """Yield the secrets inside longer strings in *value*: in JSON, in URLs, and in settings.
 
-    The names in these strings show that they are secrets: in JSON, addresses, and settings.
+    The name before a value, such as `token` in `token=abc`, shows that the value is a secret.
     """
     for text in texts(value, numbers=False):
         if len(text) > _LONGEST or not _may_hold(text):
@@ -582,12 +597,12 @@ def _in_texts(value: Any) -> Iterator[str]:
 
 
 def _may_hold(text: str) -> bool:
-    """Tell quickly whether a secret may be inside *text*: in an address, a setting, or JSON."""
+    """Tell quickly whether *text* may contain a secret: in a URL, in a setting, or in JSON."""
     return "://" in text or bool(_BEGINNING.match(text) or _JSON.match(text))
 
 
 def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
-    """Tell quickly whether *value* certainly has no secret, if its schema has none."""
+    """Tell quickly whether *value*, whose schema declares no secret, certainly has no secret."""
     try:
         return _are_parts_harmless(value, set())
     except RecursionError:
@@ -596,7 +611,10 @@ def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
 
 
 def _are_parts_harmless(value: dict[Any, Any] | list[Any], names: set[str]) -> bool:
-    """Do the work of `_is_harmless_json`; add the names that prove harmless to *names*."""
+    """Check *value* for `_is_harmless_json`, and add harmless keys to *names*.
+
+    A key in *names* is not checked again.
+    """
     items: Iterable[Any] = value
     if isinstance(value, dict):
         # The value of a pair is named by its neighbour
@@ -629,7 +647,10 @@ def _are_names_harmless(value: Mapping[Any, Any], names: set[str]) -> bool:
 
 
 def _name_beside(pair: dict[Any, Any]) -> str:
-    """Return the name of the secret in *pair*, such as `{"name": "token", "value": ...}`."""
+    """Return the name of the secret in a pair such as `{"name": "token", "value": ...}`.
+
+    The result is empty if *pair* is not of this form, or its name does not mean a secret.
+    """
     if "value" in pair and len(pair) <= _PAIR:
         for key in ("name", "key", "header"):
             name = pair.get(key)
@@ -652,7 +673,7 @@ BY_NAMES = Secrecy({})
 
 
 def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
-    """Yield the strings in *value*, at any depth, and its numbers as strings if *numbers*."""
+    """Yield the strings in *value*, at any depth. If *numbers*, also yield numbers as strings."""
     for part in every_part(value):
         # By the type: the `__class__` of an object may run code
         kind = type(part)
@@ -673,7 +694,10 @@ def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
 
 
 def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
-    """Return *value* with each mark replaced by the secret that *secrets* has for its path."""
+    """Return *value* with each mark replaced by the secret that `Secrecy.mask` found at its path.
+
+    This is used after a user has edited a copy in which the secrets are hidden.
+    """
     if not secrets:
         return value
     if isinstance(value, dict):
@@ -686,7 +710,10 @@ def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> 
 
 
 def hidden_in(value: Any, masked: Any, path: tuple[Any, ...] = ()) -> SecretsByPath:
-    """Return the parts of *value*, at *path*, that its copy *masked* hides, by their paths."""
+    """Compare *value* with its copy *masked*, and return the hidden parts by their paths.
+
+    *path* is the path of *value* itself.
+    """
     secrets: SecretsByPath = {}
     if isinstance(masked, str):
         if masked == MARK != value:
@@ -710,8 +737,8 @@ _SIGNS = frozenset(":={[")
 def without_secret_samples(schema: Json) -> Json:
     """Return *schema* without the defaults and examples that have a secret.
 
-    So a model and its provider do not get these secrets. A call without such an argument still uses
-    the default: the tool or its server adds the default.
+    The result is safe to send to a model. A call without such an argument still uses the default,
+    because the tool or its server adds the default.
     """
     if not any(_secret_samples(schema)):
         return schema
@@ -722,7 +749,7 @@ def without_secret_samples(schema: Json) -> Json:
 
 
 def _secret_samples(schema: Json) -> Iterator[tuple[Json, str]]:
-    """Yield each property in *schema* that has a secret under a keyword, with the keyword."""
+    """Yield each property whose `default` or `examples` have a secret, with this keyword."""
     view = SchemaView(schema)
     for _, part in every(schema):
         for name, field in mapping(part, "properties").items():

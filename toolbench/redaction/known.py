@@ -1,7 +1,8 @@
-"""The known secrets of a conversation, of the session so far, and of one run.
+"""The secrets that this process knows, and must not show.
 
-`Secrets` are declared for a conversation. `remembered` has the secrets of all runs and servers so
-far. `KnownSecrets` are those that one run hides in its arguments, its record and its output.
+`Secrets` are those that the user declared for a conversation. `KnownSecrets` are those that one run
+hides in its arguments, its record and its output. `remembered` collects the secrets of all runs and
+servers of this process.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,10 +40,10 @@ class Secrets(Mapping[str, SecretStr]):
         """The redactor of the values."""
 
     def also_hide(self, others: Any) -> None:
-        """Hide the values of *others* too, without letting tools read them.
+        """Hide the values of *others* too. Tools cannot read these values.
 
-        *others* are the secrets of a model, or None. Very short values are left out: for a server
-        that needs no key, users often enter a plain word.
+        *others* are the secrets of a model, or None. Very short values are left out, because users
+        often enter any plain word as the key of a model server that needs no key.
         """
         if isinstance(others, Secrets):
             values = (value.get_secret_value() for value in others.values())
@@ -89,8 +90,8 @@ class RememberedSecrets:
     """The newest secrets of all runs and servers; any thread may use them.
 
     Short secrets occur in too many other strings, so they are remembered only until the cell ends.
-    Until then they are hidden in tracebacks and in the output of processes, which do not show to
-    which run they belong.
+    Until then, they are hidden in tracebacks and in the output of processes, because it is not
+    known to which run such a text belongs.
     """
 
     def __init__(self) -> None:
@@ -107,7 +108,7 @@ class RememberedSecrets:
         """The redactor of all remembered secrets, including the short ones of this cell."""
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Add *secrets* to the list; if the list is full, the oldest secrets are dropped."""
+        """Add *secrets*. If there are too many secrets, the oldest ones are dropped."""
         with self._lock:
             known = self.redactor_of_cell.secrets
             new = [s for s in secrets if s not in known and SHORTEST <= len(s) <= ROOM]
@@ -157,7 +158,10 @@ class KnownSecrets:
         secrecy: Secrecy,
         secrets: Secrets | None = None,
     ) -> None:
-        """Find the secrets in *arguments* with *secrecy*; add the *secrets* of a conversation."""
+        """Find the secrets in *arguments* by the rules of *secrecy*, and add them to *secrets*.
+
+        *secrets* are those of the conversation, if the run belongs to one.
+        """
         self._secrecy = secrecy
         # The code of a run may ask for secrets in several threads
         self._lock = Lock()
@@ -176,7 +180,7 @@ class KnownSecrets:
 
     @property
     def redactor(self) -> Redactor:
-        """The redactor of all secrets known so far, for all views and records of the run.
+        """The redactor with which views and records of the run hide all secrets known so far.
 
         It includes the secrets of earlier runs, because a tool or a server may repeat them.
         """
@@ -192,7 +196,8 @@ class KnownSecrets:
 
         Args:
             action: The action, or another object with secrets.
-            secrecy: The rules for *action*, if it is not an action of this run.
+            secrecy: The rules that decide what is secret in *action*; by default, the rules for
+                the arguments of this run.
         """
         if secrecy is None:
             secrecy = self._secrecy
@@ -200,7 +205,10 @@ class KnownSecrets:
             self.include(Redactor(secrecy.secrets_in(self._unread(action))))
 
     def _unread(self, action: Any) -> Any:
-        """Return the parts of *action* that must be searched: all but unchanged, harmless JSON."""
+        """Return the parts of *action* that must be searched for secrets.
+
+        JSON is left out if it equals the argument that was sent, which was already searched.
+        """
         inside = parts(action)
         if not isinstance(inside, dict):
             return action
@@ -214,13 +222,16 @@ class KnownSecrets:
         return unread
 
     def judge_by(self, secrecy: Secrecy, arguments: Mapping[str, Any]) -> None:
-        """Hide the secrets in *arguments* by *secrecy* too, because their schema has changed."""
+        """Search *arguments* again with the rules *secrecy*, because the schema has changed.
+
+        Secrets that were found before stay hidden.
+        """
         self._secrecy = secrecy
         self._arguments, known = secrecy.hide(arguments)
         self.include(Redactor([*known, *secrecy.defaults]))
 
     def include(self, redactor: Redactor) -> None:
-        """Add the secrets of *redactor*, short ones too."""
+        """Add the secrets of *redactor*, including short ones."""
         with self._lock:
             self.own = self.own.joined(redactor)
             if not self.own.secrets:
@@ -231,7 +242,7 @@ class KnownSecrets:
             begin()
 
     def on_first(self, begin: Callable[[], None]) -> None:
-        """Call *begin* when the first secret is added; immediately if there is one already."""
+        """Call *begin* when the run has its first secret: now, if it already has one."""
         with self._lock:
             if not self.redactor:
                 self._begin = begin
@@ -239,9 +250,9 @@ class KnownSecrets:
         begin()
 
     def shown_name(self, name: Any) -> Any:
-        """Return the argument name *name*, or a mark if the name itself has a secret.
+        """Return the argument name *name*; a secret inside the name is replaced by a mark.
 
-        A name that the tool declares is never hidden: a password may be the word `password`.
+        A name that the tool declares is never hidden, even if some password is the same word.
         """
         if self._secrecy.declares(name):
             return name
@@ -253,7 +264,7 @@ class KnownSecrets:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the run by their `shown_name`, with a mark in place of each secret."""
+        """The arguments of the run, with a mark in place of each secret in names and values."""
         redactor = self.redactor
         if not redactor:
             return self._arguments

@@ -39,8 +39,8 @@ _hiding = _Hiding()
 def hide_in_logs_of(libraries: Iterable[str]) -> None:
     """Hide the remembered secrets in the logs of *libraries*.
 
-    The name of a library is the first part of its loggers' names. Call this again for loggers that
-    a library creates later, because a filter gets only the records of its own logger.
+    *libraries* are the first parts of the names of loggers, such as `httpx`. Call this again after
+    a library has created more loggers, because a filter works only for its own logger.
     """
     names = frozenset(libraries)
     loggers = dict(logging.Logger.manager.loggerDict)

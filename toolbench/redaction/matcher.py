@@ -1,4 +1,4 @@
-"""Find many byte patterns in one pass, even in coloured data or data that comes in pieces."""
+"""Find many byte patterns in one pass, even if colour codes or the ends of chunks split them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -19,14 +19,15 @@ BEFORE = 2
 
 
 class Matcher:
-    """Searches for patterns in bytes; the time hardly depends on the number of patterns."""
+    """Searches bytes for many patterns at once, almost as fast as for a single pattern."""
 
     def __init__(self, patterns: Iterable[bytes], words: Iterable[bytes] = ()) -> None:
         """Make a search; no pattern may be empty.
 
         Args:
             patterns: The patterns to find anywhere.
-            words: The patterns to find only as whole words: `test`, but not in `latest`.
+            words: The patterns to find only as whole words: the word `test` is not found in
+                `latest`.
         """
         self.patterns = frozenset(patterns)
         self.words = frozenset(words) - self.patterns
@@ -44,7 +45,7 @@ class Matcher:
 
     @cached_property
     def _first(self) -> Any:
-        """The automaton for matches that do not overlap: thirty times faster, usually enough."""
+        """An automaton that finds no overlapping matches, and so is thirty times faster."""
         return _automaton(self._all, is_overlapping=False)
 
     def may_occur_in(self, data: bytes) -> bool:
@@ -69,7 +70,7 @@ class Matcher:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern.
 
-        A word counts even if it is complete: the next byte may belong to it.
+        This includes a complete word at the end, because the next byte may continue it.
         """
         end = data[-self._longest :]
         if len(end.translate(None, self._first_bytes)) == len(end):
@@ -152,7 +153,7 @@ def _automaton(patterns: list[bytes], *, is_overlapping: bool = True) -> Any:
 
 
 class _OneByOne:
-    """A replacement for ahocorasick-rs in pure Python, with the method that is used here.
+    """A replacement for the automaton of ahocorasick-rs in pure Python.
 
     It searches for one pattern after another.
     """
@@ -205,7 +206,7 @@ def colours_in(data: bytes) -> bytes:
 
 
 class Bare:
-    """Data without its colour codes, so that a secret is found even if a colour changes in it."""
+    """Data without its colour codes, so that a secret is found even if it is partly coloured."""
 
     def __init__(self, data: bytes) -> None:
         """Take the colours out of *data*."""
@@ -230,11 +231,11 @@ class Bare:
         self.text = b"".join(pieces)
 
     def place(self, start: int, end: int) -> Span:
-        """Return the span in the original data of the bytes from *start* to *end* of the text."""
+        """Return where the bytes from *start* to *end* of `text` are in the original data."""
         return self._position(start), self._position(end - 1) + 1
 
     def from_end(self, size: int) -> int:
-        """Return how many bytes of the original data hold the last *size* bytes of the text."""
+        """Return the size of the last *size* bytes of `text` in the original data, with colours."""
         return self._size - self._position(len(self.text) - size)
 
     def _position(self, index: int) -> int:

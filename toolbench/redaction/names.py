@@ -1,4 +1,4 @@
-"""The only table of the names of secrets, for arguments of tools and for settings of servers."""
+"""The table of names that mean a secret, for arguments of tools and for settings of servers."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """Where a word in a value's name means that the value is a secret."""
+    """In which names a word, such as `token`, means that the value is a secret."""
 
     SETTING = 1
     """Only in the settings of a server: its environment, headers and command-line options."""
@@ -99,13 +99,13 @@ def is_secret_setting(name: str, value: str) -> bool:
 
 
 def says_where(name: str) -> bool:
-    """Tell whether *name* means the place or kind of a secret, not a secret: `token_url`."""
+    """Tell whether *name* means only the place or the kind of a secret, like `token_url`."""
     return bool(_PLACES.search(_snake(name)))
 
 
 @lru_cache(maxsize=4096)
 def is_misspelt(name: str, secrets: tuple[str, ...]) -> bool:
-    """Tell whether *name* is almost one of *secrets* or of the usual names: `passwrod`."""
+    """Tell whether *name* is similar to one of *secrets* or of the usual names: `passwrod`."""
     words, known = _snake(name), [*map(_snake, secrets), *_USUAL]
     letters = sorted(words)
     return bool(get_close_matches(words, known, 1, _NEAR)) or any(
@@ -141,9 +141,10 @@ def name_at(path: Iterable[Any]) -> str:
 
 
 def name_in_map(key: str, above: str) -> str:
-    """Return the name that decides whether the value of *key* is a secret, in a map called *above*.
+    """Return the name by which to decide whether the value of *key* is a secret.
 
-    In a map of secrets, the name of the map decides: `api_keys={"work": ...}`.
+    *above* is the name of the map that contains *key*. In a map of secrets, such as
+    `api_keys={"work": ...}`, the result is the name of the map.
     """
     if is_secret_argument(above) and not says_where(key):
         return above

@@ -1,8 +1,9 @@
 """Replace known secrets with a mark: in text, bytes, HTML, streams, values, errors.
 
-A writing is a form in which programs write a secret, such as base64 (`writings.py`). One search
-finds all writings of all secrets (`matcher.py`). A tool's result itself keeps its secrets. They are
-hidden where the result is shown, by the result's own redactor (`core.schema.redactor_of`).
+A secret is also found in the forms in which programs write it, such as base64. These forms are
+called writings (`writings.py`), and one search finds all of them (`matcher.py`). The result of a
+tool keeps its secrets as a Python value. They are hidden when the result is shown, by the redactor
+that the result carries (`core.schema.redactor_of`).
 """
 
 import re
@@ -50,7 +51,7 @@ _MARKUP = ("text/html", "text/markdown", "image/svg+xml")
 
 
 class Redactor:
-    """Replaces a set of secrets with a mark, in any object and in any writing."""
+    """Replaces secrets with a mark, in strings, bytes and objects, even if they are encoded."""
 
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
         """Make a redactor of *secrets*, except those with fewer than *shortest* characters."""
@@ -75,7 +76,7 @@ class Redactor:
         return _redactor_of, (self.secrets,)
 
     def including(self, secrets: Iterable[str]) -> "Redactor":
-        """Return a redactor that also hides *secrets*: this one, if it hides them already."""
+        """Return a redactor that also hides *secrets*; it is this one if nothing is new."""
         new = frozenset(secrets) - self.secrets
         if not new:
             return self
@@ -122,7 +123,7 @@ class Redactor:
         return bool(self.spans(text))
 
     def may_occur_in(self, data: bytes) -> bool:
-        """Tell whether *data*, which has strings between other bytes, may have a secret in one."""
+        """Tell whether binary *data*, which may contain strings, may contain a secret."""
         bare = Bare(data)
         return any(matcher.may_occur_in(bare.text) for matcher in self._matchers)
 
@@ -147,10 +148,11 @@ class Redactor:
 
     @cached_property
     def passes(self) -> Callable[[str], bool]:
-        """A function that tells whether a string has no part of a secret or of a colour code.
+        """A function that tells whether a piece of an output can be shown without a search.
 
-        The answer holds whatever comes before and after the string. Answers are remembered, because
-        a program prints small pieces, most of them again and again.
+        It returns true if the piece has no part of a secret or of a colour code, whatever comes
+        before and after it. The function remembers its results, because programs print the same
+        small pieces again and again.
         """
         return lru_cache(maxsize=_PIECES)(self._passes)
 
@@ -161,7 +163,10 @@ class Redactor:
         return not any(m.may_occur_in(data) or m.begun(data) for m in self._matchers)
 
     def sentence(self, sentence: str) -> str:
-        """Return our message *sentence* without secrets, even those that we cut before a `…`."""
+        """Return a message of toolbench without secrets.
+
+        A secret is hidden even if the message has only its beginning, followed by a `…`.
+        """
         pieces = self.text(sentence).split("…")
         for index, piece in enumerate(pieces[:-1]):
             data = piece.encode(errors=_ANY)
@@ -171,10 +176,10 @@ class Redactor:
         return "…".join(pieces)
 
     def error_text(self, text: str) -> str:
-        """Return *text*, the sentence or the traceback of an error, without secrets.
+        """Return *text*, which is the message or the traceback of an error, without secrets.
 
-        pydantic cuts the middle out of long values, so no search finds a secret in what remains.
-        Such a value is hidden whole.
+        pydantic removes the middle of long values, so a search would not find a secret there. Such
+        a value is replaced as a whole.
         """
         if not self.secrets:
             return text
@@ -191,18 +196,18 @@ class Redactor:
     # --- anything else ----------------------------------------------------------------
 
     def value(self, value: Any) -> Any:
-        """Return *value*; if it has a secret, a copy of it with a mark in place of each secret.
+        """Return *value* itself if it has no secret; otherwise, a copy with marks for secrets.
 
-        Lists, tuples, sets, mappings (keys too), paths, bytes, models, dataclasses and the
-        attributes of any other object are searched, even if they contain themselves. An object that
-        cannot be copied without its secrets is replaced by its text with marks.
+        Lists, tuples, sets, mappings (with their keys), paths, bytes, models, dataclasses and the
+        attributes of any other object are searched, even if they contain themselves. If the secrets
+        cannot be removed from a copy of an object, its `repr` with marks takes its place.
         """
         if not self.secrets:
             return value
         return masked_value(self, value)
 
     def bundle(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the mime bundle *data* without secrets; the mark fits each mime type."""
+        """Return the MIME bundle *data* without secrets. In HTML, the mark is escaped."""
         bundle = dict[str, Any]()
         for kind, content in data.items():
             if kind in _MARKUP and isinstance(content, str):
@@ -225,8 +230,8 @@ class Redactor:
 class Stream:
     """A filter that replaces secrets in text that comes in pieces.
 
-    The returned pieces together equal what the redactor returns for the whole text. Only an end
-    that may belong to a secret is held back.
+    The returned pieces, joined, equal the result of `Redactor.text` for the whole text. Only the
+    end of the text is held back, while it may be the beginning of a secret.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -268,7 +273,10 @@ class Stream:
         return self._passed(data, len(data))
 
     def _passed(self, data: bytes, end: int) -> bytes:
-        """Return the new part of *data* up to *end* without secrets; hold back the rest."""
+        """Return *data* up to *end* without secrets, and hold back the rest.
+
+        Bytes that were returned before are not returned again.
+        """
         start = len(self._before)
         spans = list[Span]()
         for first, last in self.redactor.spans(data):
@@ -291,7 +299,10 @@ class Stream:
 
 
 def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
-    """Return *data* with *mark* in place of each of *spans*; the colours of a span follow it."""
+    """Return *data* with *mark* in place of each of *spans*.
+
+    The colour codes in a span are kept after its mark.
+    """
     pieces = list[bytes]()
     at = 0
     for start, end in spans:
@@ -302,7 +313,10 @@ def _replaced(data: bytes, spans: list[Span], mark: bytes) -> bytes:
 
 
 def _matcher_of(secrets: Iterable[str]) -> Matcher:
-    """Return a matcher for all writings of *secrets*; those of a short secret are whole words."""
+    """Return a matcher for all writings of *secrets*.
+
+    The writings of a short secret are found only as whole words.
+    """
     patterns, words = set[bytes](), set[bytes]()
     for secret in secrets:
         is_short = len(secret.strip()) < WORD
@@ -322,8 +336,8 @@ def _matcher_of(secrets: Iterable[str]) -> Matcher:
 def _joined(one: Redactor, other: Redactor) -> Redactor:
     """Return a redactor of the secrets of both.
 
-    A large matcher is not built again for each secret that is added: only matchers of about the
-    same size are merged, like the digits of a binary counter.
+    Building a large matcher is slow, so it is not rebuilt for each new secret. The redactor keeps
+    several matchers, and only matchers of about the same size are merged.
     """
     joined = Redactor()
     joined.secrets = one.secrets | other.secrets

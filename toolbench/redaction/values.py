@@ -1,7 +1,8 @@
 """Copy a value of a tool without its secrets, and remove secrets from errors.
 
-The whole value is searched first. It is copied only if it has a secret, and then only the parts
-with secrets: the copy shares all other parts. A part that contains itself becomes the mark.
+The whole value is searched first. It is copied only if it has a secret. The copy has copies of the
+parts with secrets, and shares all other parts with the value. In the copy, a mark replaces a part
+that contains itself.
 """
 
 import marshal
@@ -31,13 +32,14 @@ _Error = TypeVar("_Error", bound=BaseException)
 
 
 class Hiding:
-    """Holds the redactor for the views of a result, in the result, but not in its value.
+    """The field of a result that has the redactor for its views.
 
-    All `Hiding` objects are equal, no search looks into them, and pickling drops the secrets.
+    It is not part of the result's value: all `Hiding` objects are equal, no search looks into them,
+    and pickling drops the secrets.
     """
 
     def __init__(self, redactor: Any = None) -> None:
-        """Hide the secrets of *redactor*; if it is None, all secrets that this process knows."""
+        """Hide the secrets of *redactor*. If it is None, hide all secrets that are known."""
         self.redactor = redactor
 
     def __eq__(self, other: object) -> bool:
@@ -57,7 +59,10 @@ _MUTE = int | float | complex | type | ModuleType | SecretStr | SecretBytes | Hi
 
 
 def masked_value(redactor: Any, value: Any) -> Any:
-    """Return *value*; if it has a secret, a copy without secrets; see `Redactor.value`."""
+    """Return *value* itself if it has no secret, else a copy without secrets.
+
+    See `Redactor.value`.
+    """
     if not _has_secret(redactor, value):
         return value
     try:
@@ -67,7 +72,10 @@ def masked_value(redactor: Any, value: Any) -> Any:
 
 
 def masked_error(redactor: Any, error: _Error) -> _Error | Exception:
-    """Return *error* without secrets, or a `RuntimeError` in its place; see `Redactor.error`."""
+    """Remove the secrets from *error*, and return it or a `RuntimeError` that replaces it.
+
+    See `Redactor.error`.
+    """
     try:
         return _masked_error(redactor, error)
     except Exception:  # noqa: BLE001 - its parts may be any objects, with a user's code
@@ -142,7 +150,7 @@ def _has_secret(redactor: Any, value: Any) -> bool:
 def _is_clear(redactor: Any, part: Any) -> bool:
     """Tell quickly whether *part* certainly has no secret.
 
-    For a large result, reading each part by itself takes fifty times longer.
+    This check is fifty times faster than searching each part of a large result separately.
     """
     if isinstance(part, _MUTE):
         return True
@@ -195,7 +203,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _words(value: Any) -> str:
-    """Return the message or the repr of *value*; "" if its class has only Python's own repr."""
+    """Return the message or the repr of *value*; empty if its class does not define a repr."""
     plain: Any = object.__repr__
     if type(value).__repr__ is plain:
         return ""
@@ -295,9 +303,9 @@ class _Copy:
 
 
 def _unknown(value: Any) -> Any:
-    """Return the mark in place of *value*, whose deepest parts are unknown; a tuple remains a tuple.
+    """Return the mark for a *value* that is nested too deeply to be searched.
 
-    The `args` of an error must be a tuple: Python would split a string into its characters.
+    For a tuple, return a tuple with the mark, because the `args` of an error must be a tuple.
     """
     if type(value) is tuple:
         return (MARK,)
@@ -311,7 +319,7 @@ def _same(parts: Any, others: Any) -> bool:
 def _kept(value: Any) -> frozenset[str]:
     """Return the names of attributes of *value* that are kept even if their value is a secret.
 
-    They are the fields of a model that have a `Literal` type, and pydantic's set of fields.
+    These are the fields of a model with a `Literal` type, and pydantic's `__pydantic_fields_set__`.
     """
     if not isinstance(value, BaseModel):
         return frozenset()

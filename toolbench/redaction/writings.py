@@ -1,8 +1,9 @@
-"""The writings of a secret: the forms in which programs write it, which are searched for.
+"""The writings of a secret: the forms in which programs write it. All of them are searched for.
 
-`WRITINGS` has a function for each: JSON (even JSON in JSON), Python's repr, URLs, forms, HTML, the
-quotes of a shell and of CSV, base64 at any offset of longer data, and hexadecimal. The secret as it
-is and its lines are searched for too. Nothing else is promised: see docs/status.md.
+`WRITINGS` has a function for each form: JSON (even JSON in JSON), Python's repr, URLs, HTML forms,
+HTML, the quotes of a shell and of CSV, base64 at any offset of longer data, and hexadecimal. The
+unchanged secret and its single lines are searched for too. Secrets in other forms are not found:
+see docs/status.md.
 """
 
 import json
@@ -37,10 +38,11 @@ def writings(secret: str) -> set[bytes]:
 
 
 def _texts(secret: str) -> set[str]:
-    """Return *secret* as it is, stripped, and with each kind of line end, and its single lines.
+    """Return the unchanged *secret*, variants of it, and its single lines.
 
-    A key in a `.env` file, or in the JSON of a service account, is a single line: each line end is
-    a backslash and an n. The first and last line of a PEM file are not secrets.
+    The variants are without white space at the ends, and with each kind of line end. A key in a
+    `.env` file, or in the JSON of a service account, has a backslash and an n for each line end.
+    The first and last line of a PEM file are left out, because they are not secrets.
     """
     # Without a last backslash: that counts as a part of a written colour after it, `\\u001b[0m`
     texts = {secret, secret.strip(), secret.rstrip("\\")}
@@ -107,7 +109,7 @@ def _in_url(text: str) -> Iterator[str]:
 
 
 def _in_form(text: str) -> Iterator[str]:
-    """Yield *text* as a form is sent: with a plus for each space."""
+    """Yield *text* as browsers send the fields of a form: with a plus for each space."""
     data = _as_bytes(text)
     for safe in ("", "/", "!'()*"):
         yield quote_plus(data, safe)
@@ -142,10 +144,10 @@ def _in_csv(text: str) -> Iterator[str]:
 
 
 def _in_base64(text: str) -> Iterator[str]:
-    """Yield the letters that *text* has in base64, in both alphabets, alone and in longer data.
+    """Yield the base64 of *text*, in both alphabets, alone and as part of longer data.
 
-    In longer data they depend on how many bytes come before. Letters that also depend on the bytes
-    before or after *text* are left out.
+    In longer data, the letters depend on the number of bytes before *text*. The first and last
+    letters are left out if they also depend on the neighbouring bytes.
     """
     data = _as_bytes(text)
     alone = b64encode(data).decode()
@@ -197,10 +199,11 @@ _SHORTEST_COOKIE = 8
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:
-    """Yield *secret*, and each of its parts that is itself a secret; *name* is its name.
+    """Yield *secret*, and those of its parts that are themselves secrets.
 
     The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie, all
-    without blanks around them.
+    without blanks around them. If *name*, the name of the secret, contains `cookie`, the secret is
+    read as a cookie.
     """
     yield secret
     if secret != secret.strip():
