@@ -1,6 +1,6 @@
-"""The only package that reads the keywords of JSON Schema; other packages use its nodes.
+"""Read JSON Schema. No other package looks at its keywords; they use the nodes of this package.
 
-Start with a view of the whole schema, keep it while you read, and get nodes from it::
+Start with a view of the whole schema, keep the view while you read, and get nodes from it::
 
     node = read(schema)                   # the Node of the whole value; it makes a new view
     view = SchemaView(schema)             # a view, if you also read parts of the schema
@@ -8,8 +8,9 @@ Start with a view of the whole schema, keep it while you read, and get nodes fro
     part = view.node(part_of_the_schema)  # the Node of a part; each part is read once
 
 A `Node` is the normal form of the schema for one value: references are followed, `allOf` is merged,
-the `null` alternative is removed (`nullable`), and similar alternatives are merged. Reading a node
-never raises an error and always ends, for any schema: parts are read only when they are needed.
+the `null` alternative is removed (`nullable`), and similar alternatives are merged. For any schema,
+even a broken or recursive one, reading a node ends without an error, because its parts are read
+only when they are needed.
 
 | you want | you use |
 | --- | --- |
@@ -27,9 +28,9 @@ never raises an error and always ends, for any schema: parts are read only when 
 | words | `describe.about`, `kind`, `facts`; `words.limits` |
 | if, then, else | `conditional` (the properties of every case), `names_of_cases(value)` (the names in the cases that apply) |
 
-`types` has the one table of JSON's types and Python's classes, `compose` merges two schemas or
-alternatives into one, `problems` has the sentences about wrong values, and `extent` refuses schemas
-that are too large. `checks` has what a validator does not check: formats, dates, nulls that mean
-unset. `walk` reads keywords one by one: it follows references, rewrites a schema, and yields every
-schema inside a schema. Only code that writes a provider's dialect, or changes a schema, uses it.
+`types` has the table of JSON's types and Python's classes. `compose` merges several schemas or
+alternatives into one. `problems` has the messages about wrong values. `extent` refuses schemas that
+are too large. `checks` checks what a validator ignores, such as formats and dates. `walk` reads
+keywords one by one: it follows references, rewrites a schema, and yields every schema inside a
+schema. Use `walk` only to change a schema, or to write it for a model provider.
 """

@@ -1,7 +1,7 @@
-"""Check what a validator does not: formats, dates in another notation, nulls that mean unset.
+"""Check what a validator does not: formats, dates in another notation, and unwanted nulls.
 
-In the arguments of a tool, `format` is only a hint, because a server may accept other strings. The
-answer to a server's question must have the format, because the server names it for the user.
+In the arguments of a tool, `format` is only a hint, because a server may accept other strings. But
+if a server asks the user a question, the answer must have the format that the server states.
 """
 
 import re
@@ -61,7 +61,10 @@ def is_in_format(text: str, name: str) -> bool:
 
 
 def format_of(node: Node) -> str:
-    """Return the format of all strings that fit *node*; empty if there is none, or a pattern."""
+    """Return the format that all strings of *node* must have.
+
+    The result is empty if there is no such format, or if *node* also has a `pattern`.
+    """
     names = set()
     for one in _of_strings(node):
         if "pattern" in one.schema:
@@ -73,7 +76,10 @@ def format_of(node: Node) -> str:
 
 
 def _named_strings(node: Node) -> list[str]:
-    """Return the strings in the values, examples and default of *node*, which show its notation."""
+    """Return the strings among the listed values, examples and default of *node*.
+
+    They show in which notation the schema expects a string.
+    """
     strings: list[Any] = []
     for one in (node, *_of_strings(node)):
         strings += [*one.values, *one.examples, one.default]
@@ -94,7 +100,10 @@ def _strings(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, str, Pa
 
 
 def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
-    """Return the parts of an object or a list, each with its name or place; else nothing."""
+    """Return the properties of an object, or the items of a list with their indexes.
+
+    For any other value, return nothing.
+    """
     if isinstance(value, Mapping):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
@@ -103,11 +112,11 @@ def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
 def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem for each string in *value* that is not in the format its schema names.
 
-    Any string is accepted if the schema shows another notation, by a pattern, a value, a default
-    or an example.
+    If a schema contradicts its own format, any string is accepted: for example, if its default or
+    an example is not in this format.
 
     Args:
-        node: The node for *value*.
+        node: The node of the schema for *value*.
         value: A JSON value.
         path: The path of *value* itself.
     """
@@ -132,14 +141,14 @@ def has_dates(schema: Any) -> bool:
 
 
 def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each string in *value* that is a date, but not as JSON Schema writes it.
+    """Yield a problem for each date in *value* that is not written as the format `date` requires.
 
-    `1.12.2026` and `2026-02-30` are such strings. Other strings, such as `today` or `2026-12`, are
-    accepted, because `format` is only an annotation. Any string is accepted if the schema shows
-    another notation, by a pattern, a value, a default or an example.
+    Examples are `1.12.2026` and `2026-02-30`. Strings that do not look like a date, such as `today`
+    or `2026-12`, are accepted, because `format` is only an annotation. If a schema itself uses
+    another notation, for example in its default, any date is accepted.
 
     Args:
-        node: The node for *value*.
+        node: The node of the schema for *value*.
         value: A JSON value.
         path: The path of *value* itself.
     """
@@ -168,12 +177,13 @@ def holds_null(value: Any) -> bool:
 
 
 def without_nulls(node: Node, value: Any, refused: Collection[Path]) -> Any:
-    """Return *value* without the nulls of optional properties that must not be null.
+    """Return *value* without optional properties that are null although they must not be null.
 
-    Objects and lists inside *value* are searched too.
+    Models often send null for an argument that they could leave out. Objects and lists inside
+    *value* are searched too.
 
     Args:
-        node: The node for *value*.
+        node: The node of the schema for *value*.
         value: A JSON value; it is not changed.
         refused: The paths of the parts of *value* that a validator refused.
     """
@@ -185,10 +195,10 @@ def without_nulls(node: Node, value: Any, refused: Collection[Path]) -> Any:
 
 
 def _may_go(node: Node, name: Any, *, is_refused: bool) -> bool:
-    """Tell whether the property *name* may be left out instead of being null.
+    """Tell whether to leave out the property *name*, which is null.
 
-    Return True if every alternative with *name* makes it optional and refuses null. *is_refused*
-    means that a validator has already refused the null.
+    This is true if all alternatives that declare *name* make it optional and refuse null. If
+    *is_refused* is true, a validator has already refused the null.
     """
     is_declared = False
     for one in node.alternatives:
@@ -201,12 +211,12 @@ def _may_go(node: Node, name: Any, *, is_refused: bool) -> bool:
 
 
 def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool]) -> Any:
-    """Return *value* without the nulls that make it invalid.
+    """Return *value* without the properties that make it invalid because they are null.
 
-    Use this for a schema with alternatives: the whole value decides which alternative applies, so
-    no null can be judged alone. All nulls of the properties of *node* are removed first; then each
-    null that does not make the value invalid is put back. *value* is returned unchanged if it is
-    valid, if it is still invalid without these nulls, or if it has more than fifty of them.
+    Use this for a schema with alternatives. There, the whole value decides which alternative
+    applies, so a single null cannot be judged. All properties that are null are removed first. Then
+    each of them is put back if the value stays valid. *value* is returned unchanged if it is valid,
+    if it is invalid even without these properties, or if it has more than fifty of them.
     """
     paths = [path for _, path in islice(_nulls(node, value, ()), _MOST_TRIED + 1)]
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:
@@ -222,7 +232,7 @@ def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool
 
 
 def _nulls(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, Path]]:
-    """Yield the object's node and the path of each property in *value* that is null."""
+    """Yield each property in *value* that is null: the node of its object, and its path."""
     if len(path) > _MOST_LEVELS:
         return
     for step, item in _steps(value):
@@ -233,7 +243,10 @@ def _nulls(node: Node, value: Any, path: Path) -> Iterator[tuple[Node, Path]]:
 
 
 def _without(value: Any, left_out: Collection[Path], path: Path = ()) -> Any:
-    """Return a copy of *value*, itself at *path*, without the properties at *left_out*."""
+    """Return a copy of *value* without the properties whose paths are in *left_out*.
+
+    *path* is the path of *value* itself.
+    """
     if len(path) > _MOST_LEVELS or not isinstance(value, Mapping | list):
         return value
     parts = {}

@@ -60,13 +60,14 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 
 
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
-    """Follow the reference of *schema*, a part of *root*, and further references, to the end.
+    """Follow the reference of *schema* in *root*, until a schema without a reference is reached.
 
-    Keywords next to a reference are added to its target, and win if they contradict the target.
+    Keywords next to a reference are merged into the schema to which it leads. If the two contradict
+    each other, the keywords next to the reference are used.
 
     Returns:
-        The schema without a reference, and a problem such as "refers to itself". The problem is
-        empty if there is none.
+        The schema without a reference, and the problem with the reference, such as "refers to
+        itself". The problem is empty if there is none.
     """
     for _ in range(_HOPS):
         if not isinstance(schema, Mapping) or "$ref" not in schema:
@@ -84,10 +85,9 @@ def resolve(root: Any, schema: Any) -> tuple[Any, str]:
 def merged(near: Schema, far: Schema) -> Json:
     """Return one schema for a value that has to fit both *near* and *far*.
 
-    The result has the stricter of two limits, and only the types and listed values that both
-    schemas have. If one keyword cannot express both rules (properties of the same name, two
-    patterns), `allOf` is used. If the schemas contradict each other in another way, the
-    rule of *near* is used.
+    Of two limits, the result has the stricter one. It has only those types and listed values that
+    both schemas have. Two rules that do not fit into one keyword, such as two patterns, are put
+    into `allOf`. For all other keywords, the rule of *near* is used.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -119,11 +119,11 @@ def merged(near: Schema, far: Schema) -> Json:
 
 
 def together(one: Schema, other: Schema) -> Json:
-    """Return one schema for a value of *one* and *other*, without a new `allOf`.
+    """Return one schema for a value that has to fit *one* and *other*, without using `allOf`.
 
-    The result has the properties and required names of both. It has the stricter of two limits, and
-    only the types and listed values that both schemas have. If the schemas contradict each other in
-    another way, the rule of *other* is used.
+    The result has the properties and required names of both schemas. Of two limits, it has the
+    stricter one. It has only those types and listed values that both schemas have. For all other
+    keywords, the rule of *other* is used.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -136,7 +136,10 @@ def together(one: Schema, other: Schema) -> Json:
 
 
 def with_limits_as_numbers(schema: Schema) -> Schema:
-    """Return *schema* with `exclusiveMinimum: true`, as draft 4 writes it, turned into a number."""
+    """Return *schema* with `exclusiveMinimum` and `exclusiveMaximum` as numbers.
+
+    In draft 4 of JSON Schema, these keywords are booleans next to `minimum` and `maximum`.
+    """
     # The usual case, quickly checked
     if schema.keys().isdisjoint(_FLAGS):
         return schema
@@ -150,7 +153,7 @@ def with_limits_as_numbers(schema: Schema) -> Schema:
 
 
 def _narrow(both: Json, near: Schema, far: Schema) -> None:
-    """Give *both* the stricter limits of *near* and *far*, and the types and values they share."""
+    """Change *both* to the stricter limits of *near* and *far*, and to their common values."""
     for key in near.keys() & far.keys():
         if key == "type":
             types = _common_types(near, far)
@@ -173,7 +176,10 @@ def _narrow(both: Json, near: Schema, far: Schema) -> None:
 
 
 def _choice(values: list[Any], names: Mapping[Any, Any], *, is_constant: bool) -> Json:
-    """Return the schema of a value that is one of *values*, with their *names* if there are any."""
+    """Return the schema of a value that is one of *values*.
+
+    *names* has the names of values for users, by the `json_key` of the value.
+    """
     if values and is_constant:
         return {"const": values[0]}
     if not names:
@@ -186,7 +192,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _joined(one: Any, other: Any) -> Any:
-    """Join two lists or two objects; a property that is in both has to fit both schemas."""
+    """Join the values of one keyword: two lists, or two objects with schemas.
+
+    If both objects have a schema under the same name, the value has to fit both.
+    """
     if isinstance(one, list) and isinstance(other, list):
         known = {name for name in one if isinstance(name, str)}
         return one + [item for item in other if not (isinstance(item, str) and item in known)]
@@ -203,7 +212,7 @@ def _joined(one: Any, other: Any) -> Any:
 
 
 def _of_part(near: Any, far: Any) -> Any:
-    """Return a schema for a part that must fit both; `true` allows any part, `false` none."""
+    """Return a schema for a part of a value that must fit both *near* and *far*."""
     if near is False or far is False:
         return False
     if not isinstance(far, Mapping) or not far:
@@ -214,9 +223,10 @@ def _of_part(near: Any, far: Any) -> Any:
 
 
 def _second_condition(both: Json, near: Schema, far: Schema) -> Json:
-    """Return the condition (`if`, `then`, `else`) of *far*; `{}` if *near* has the same one.
+    """Return the condition (`if`, `then`, `else`) of *far*; empty if it is the same as in *near*.
 
-    Remove from *both* the keywords of the condition that only *far* has.
+    A keyword such as `else` that only *far* has is removed from *both*, because it would belong to
+    the `if` of *near* there.
     """
     second = {}
     is_same = True
@@ -260,7 +270,7 @@ def listed_values(schema: Schema) -> list[Any] | None:
 
 
 def _common(one: list[Any], other: list[Any]) -> list[Any]:
-    """Return the values of *one* that are also in *other*: 1.0 equals 1, but true does not."""
+    """Return the values of *one* that are also in *other*. 1 equals 1.0, but not `true`."""
     known = set(map(json_key, other))
     return [value for value in one if json_key(value) in known]
 
@@ -318,10 +328,10 @@ Resolve = Callable[[Any], Any]
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with a known `type`: its own, or the type that its other keywords imply.
+    """Return *schema* with a known `type`, and the unknown `type` that it had, or None.
 
-    If the own `type` of *schema* is unknown, it is replaced or left out, and the second value is
-    this unknown `type`; else the second value is None. A list in `items` becomes `prefixItems`.
+    If *schema* has no known `type`, the type is guessed from its other keywords, or left out. A
+    list in `items` becomes `prefixItems`.
     """
     first = schema.get("items")
     # A tuple, as drafts before 2020 write it
@@ -346,16 +356,17 @@ def states_type(schema: Any) -> bool:
 def leaves_type_open(schema: Any) -> bool:
     """Tell whether *schema* has no keyword that excludes types, such as `type` or `enum`.
 
-    A keyword such as `maxLength` excludes no type: values of other types than string always fit it.
+    A keyword such as `maxLength` excludes no type, because it accepts every value that is not a
+    string.
     """
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
 
 def fold_all_of(schema: Json, resolve: Resolve) -> Json:
-    """Merge the schemas in `allOf` into *schema*; a schema that cannot be merged stays in `allOf`.
+    """Merge the schemas in `allOf` into *schema*. A rule that cannot be merged stays in `allOf`.
 
-    *resolve* follows references. Schemas that contradict each other are no error here: validation
-    reports them.
+    *resolve* is a function that follows the references of a schema. Schemas that contradict each
+    other raise no error; validation reports such problems.
     """
     return _fold_all_of(schema, resolve, set(), _NESTING)
 
@@ -384,10 +395,10 @@ class Folded:
     """The result of `fold_alternatives`: a schema with simplified alternatives.
 
     Attributes:
-        schema: The simplified schema; its `anyOf`, if any, has at least two alternatives.
-        nullable: Whether `null` was among the alternatives.
-        only: The alternative that is left, if there is only one; it is not simplified yet.
-        merged: The alternatives that were merged into *schema*.
+        schema: The simplified schema. If it has an `anyOf`, this has at least two alternatives.
+        nullable: Whether one of the alternatives was `null`, which was removed.
+        only: The alternative that is left if there is only one, before it is simplified itself.
+        merged: The alternatives that were merged into `schema`.
     """
 
     schema: Json
@@ -404,8 +415,8 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
     """Remove `null` from the alternatives of *schema*, and merge similar alternatives.
 
     Alternatives are merged if all are constants, all are strings, or all are numbers. If *schema*
-    has `properties`, the properties of all alternatives are added to them. *resolve* follows
-    references.
+    has `properties`, the properties of all alternatives are added to these. *resolve* is a function
+    that follows the references of a schema.
     """
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
     for key in ALTERNATIVES:
@@ -441,7 +452,10 @@ def _split(schema: Json) -> tuple[Json, Json]:
 
 
 def _fold_real(base: Json, branches: _Branches, *, nullable: bool) -> Folded:
-    """Simplify *branches*, alternatives that are not null; *base* has the keywords next to them."""
+    """Simplify a schema with the alternatives *branches*, none of which is null.
+
+    *base* has the other keywords of the schema.
+    """
     notes, rules = _split(base)
     if len(branches) == 1:
         part = branches[0][0]
@@ -466,7 +480,7 @@ def _alternatives(
 ) -> Iterator[tuple[Any, Any]]:
     """Yield each alternative in *parts*, and the schema to which its reference leads.
 
-    An alternative that is itself only a list of alternatives is replaced by these.
+    If an alternative consists only of alternatives, yield these instead.
     """
     visited.add(id(parts))
     for part in parts:
@@ -479,7 +493,7 @@ def _alternatives(
 
 
 def _pure_alternatives(schema: Any) -> list[Any] | None:
-    """Return the alternatives of *schema*; None if *schema* has none, or has other rules too."""
+    """Return the alternatives of a schema that has no other rules; None for any other schema."""
     if not isinstance(schema, dict):
         return None
     for key in ALTERNATIVES:
@@ -489,10 +503,10 @@ def _pure_alternatives(schema: Any) -> list[Any] | None:
 
 
 def _without_null_type(schema: Json) -> tuple[Json, bool]:
-    """Remove `null` from the list of types in *schema*, and tell whether *schema* accepts `null`.
+    """Return *schema* without `null` in its list of types, and whether *schema* accepts `null`.
 
-    If several types are left, they become alternatives. The types are left out if *schema* has
-    alternatives or listed values already.
+    If several types are left, they become alternatives. But if *schema* already has alternatives or
+    listed values, the types are removed.
     """
     kinds = schema.get("type")
     nullable = schema.get("nullable") is True
@@ -531,10 +545,10 @@ def _is_null(schema: Any) -> bool:
 
 
 def _one_choice(branches: tuple[Any, ...]) -> Json | None:
-    """Return one `enum` of all values in the lists of *branches*, with their titles.
+    """Return one `enum` with all values that the alternatives *branches* list, and their titles.
 
-    Return None if a branch lists no values. The `enum` can have values that the whole schema
-    refuses. Nodes, which are built later, do not have these values.
+    Return None if an alternative lists no values. The `enum` may have values that other rules of
+    the schema refuse; `Node.values` leaves these out.
     """
     values: dict[Any, Any] = {}
     names: dict[Any, Any] = {}
@@ -620,7 +634,7 @@ def _without_null(field: Any) -> Any:
 
 
 def _with_descriptions(schema: Json, *parts: Json) -> Json:
-    """Return *schema* with the descriptions of all *parts*, such as a field and its type."""
+    """Add the descriptions of *parts*, such as those of a field and of its type, to *schema*."""
     texts = dict.fromkeys(part["description"] for part in parts if part.get("description"))
     if texts:
         schema["description"] = "\n".join(texts)
@@ -628,9 +642,10 @@ def _with_descriptions(schema: Json, *parts: Json) -> Json:
 
 
 def inline_defs(schema: Json) -> Json:
-    """Return *schema* with its `$defs` copied to where they are used, except recursive definitions.
+    """Return *schema* with each reference replaced by a copy of its definition.
 
-    If the result would be too large, return *schema* unchanged.
+    Recursive definitions stay in `$defs`. If the result would be too large, return *schema*
+    unchanged.
     """
     defs = schema.get("$defs")
     if not isinstance(defs, dict):
@@ -652,7 +667,7 @@ def inline_defs(schema: Json) -> Json:
 
 
 class _Inliner:
-    """Replaces references with their definitions, none of which is recursive."""
+    """Replaces references with copies of their definitions. No definition may be recursive."""
 
     def __init__(self, defs: Schema) -> None:
         self._defs, self._nodes = defs, 0
@@ -692,7 +707,7 @@ def _names(schema: Any) -> set[str]:
 
 
 def _closure(start: set[str], uses: Mapping[str, set[str]]) -> set[str]:
-    """Return the names in *start*, and those that their definitions use, directly or not."""
+    """Return the names in *start*, and all names that their definitions use, at any distance."""
     visited: set[str] = set()
     todo = set(start)
     while todo:

@@ -30,7 +30,7 @@ def about(node: Node) -> str:
 
 
 def kind(node: Node) -> str:
-    """Return in words the type of *node*, with the type of a list's items or an object's keys."""
+    """Return the type of *node* in words, as in `array of string` or `object of name, age`."""
     text = _kind(node, _NESTING)
     # A default of `null` means unset in Python
     if node.nullable and node.schema.get("default", ...) is not None:
@@ -64,7 +64,10 @@ def _of_each_item(node: Node, fuel: int) -> list[str]:
 
 
 def word(value: Any) -> str:
-    """Return *value* as a word in a sentence: a string unchanged, unless blank; others as JSON."""
+    """Return *value* for use in a sentence: a string without quotes, anything else as JSON.
+
+    A blank string has quotes. A long value is cut.
+    """
     if not isinstance(value, str) or not value.strip():
         return clip(value, _WORD)
     if len(value) > _WORD:
@@ -93,7 +96,7 @@ def _kind(node: Node, fuel: int) -> str:
 
 
 def _parts(nodes: Iterable[Node], fuel: int) -> list[str]:
-    """Return the type and format of each of *nodes*, which are parts of another type."""
+    """Describe each of *nodes*, the alternatives or the items of another node, in words."""
     texts = []
     for node in islice(nodes, _MOST_VALUES):
         text = _kind(node, fuel)
@@ -116,7 +119,7 @@ def _list_of(values: Iterable[Any]) -> str:
 
 
 def example_values(node: Node, depth: int = _NESTING) -> list[Any]:
-    """Return one or two example values for *node*; strings may not fit its pattern."""
+    """Return one or two example values for *node*. A pattern of strings is not considered."""
     known = [value for value in (*node.values, *node.examples) if value is not None]
     if known:
         return known[:2]

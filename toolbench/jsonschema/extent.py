@@ -1,7 +1,7 @@
-"""Measure the size of a schema with its references followed, and the work that a value makes.
+"""Refuse schemas and values with which validation would take too long.
 
-A schema of 2 kB can double itself 34 times by references. A validator would then hold the
-interpreter's lock for hours, and could not be interrupted. So the work is counted beforehand.
+By references, a schema of 2 kB can double itself 34 times. A validator would hold the interpreter's
+lock for hours, and could not be interrupted. So its work is estimated before it starts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -73,7 +73,7 @@ _Applied = dict[int, tuple[Schema, int, int]]
 
 
 def check_extent(schema: Any) -> None:
-    """Check that *schema*, which came as JSON, is not too large to be read.
+    """Check that *schema* is not too large, even if its references are followed.
 
     Raises:
         SchemaError: If the schema is too large.
@@ -95,15 +95,16 @@ def check_length(text: str) -> None:
 
 @dataclass(slots=True)
 class _Measured:
-    """The counts for a schema; they are zero while the schemas inside it are still counted.
+    """The size of one schema with its references followed.
 
     Attributes:
-        level: How many schemas are around it.
-        schemas: How many schemas are inside it, including itself.
-        for_value: How many of these apply to the same value.
-        levels: How deep these schemas are nested.
-        is_open: Whether it is still counted: an inner schema that leads to it closes a circle.
-        circle: The outermost open schema to which it leads; None if it is in no circle.
+        level: The number of schemas that contain this schema.
+        schemas: The number of schemas inside this schema, including itself.
+        for_value: The number of those schemas that apply to the same value as this schema.
+        levels: The depth to which the schemas are nested.
+        is_open: Whether this schema is still being counted. A reference to it from a schema inside
+            it closes a circle. Until counting ends, the three numbers above are 0.
+        circle: The outermost schema of the circle to which this schema belongs, or None.
     """
 
     level: int
@@ -114,7 +115,7 @@ class _Measured:
     circle: "_Measured | None" = None
 
     def leads_to(self, other: "_Measured") -> None:
-        """Note the circle that is closed by *other*, a schema inside this one."""
+        """Note that *other*, a schema inside this one, may lead back to a schema around it."""
         end: _Measured | None = other
         if not other.is_open:
             end = other.circle
@@ -125,18 +126,19 @@ class _Measured:
 
 
 class Extent:
-    """The extent of one schema, measured when it is made.
+    """The size of one schema, and an estimate of the work that the validation of a value makes.
 
     Attributes:
-        schemas: How many schemas are inside, each reference followed; a circle counts once.
-        is_circular: Whether a schema leads back to one around it.
+        schemas: The number of schemas inside the schema, with each reference replaced by its
+            target. The schemas of a circle are counted once.
+        is_circular: Whether a reference leads back to a schema that contains it.
     """
 
     def __init__(self, root: Any, entry: Any) -> None:
-        """Measure *entry*, a part of *root*, or *root* itself.
+        """Measure *entry*, which is *root* or a part of it; references lead to parts of *root*.
 
         Raises:
-            SchemaError: If it is so large that checking a value would take too long.
+            SchemaError: If *entry* is so large that checking a value would take too long.
         """
         self._root, self._entry = root, entry
         self._objects = list(objects_in(root))
@@ -175,9 +177,9 @@ class Extent:
         return False
 
     def has_too_many_errors(self, value: Any) -> bool:
-        """Tell whether the errors would take too much memory if each part of *value* were wrong.
+        """Tell whether the errors would take too much memory if every part of *value* were wrong.
 
-        An error quotes its part, and the rules of the schema about it.
+        Each error quotes a part of the value, and the rules of the schema for this part.
         """
         errors = 0
         try:
@@ -197,10 +199,10 @@ class Extent:
     # --- the schemas inside a schema ------------------------------------------------
 
     def _repeats(self) -> bool:
-        """Note the roots of references, and tell whether a schema may be read more than once.
+        """Find the parts that have an `$id`, and tell whether any schema may apply repeatedly.
 
         Raises:
-            SchemaError: If searching for all names would take too long.
+            SchemaError: If finding the targets of all references would take too long.
         """
         repeats = False
         roots = references = names = 0
@@ -254,11 +256,11 @@ class Extent:
     def _measure(self, schema: Any, level: int) -> _Measured:
         """Count the schemas inside *schema*, as if each reference were replaced by its target.
 
-        A schema that leads back to one around it is not followed further. In a circle, schemas for
+        A reference back to a schema that contains it is not followed. In a circle, schemas for
         parts of the value are counted once.
 
         Raises:
-            SchemaError: If there are too many.
+            SchemaError: If there are too many schemas.
         """
         if not isinstance(schema, Mapping):
             return _Measured(level, is_open=False)
@@ -294,7 +296,9 @@ class Extent:
         return own
 
     def _check_circles(self) -> None:
-        """Check how often schemas in circles are applied to one value: once for each way to them.
+        """Check how often schemas in circles are applied to one value.
+
+        A schema is applied once for each chain of references that leads to it.
 
         Raises:
             SchemaError: If a schema is applied too often.
@@ -341,7 +345,7 @@ class Extent:
         """Return *schema* and all schemas that it applies to the same value.
 
         Raises:
-            OverflowError: If there are too many, as in circles that lead into each other.
+            OverflowError: If there are too many, for example in circles that share a schema.
         """
         known = self._applied.get(id(schema))
         if known is not None:
@@ -398,9 +402,10 @@ def _add(applied: _Applied, schema: Any, times: int, depth: int) -> None:
 
 
 def _below(part: Any, applied: list[tuple[Schema, int, int]]) -> Iterator[tuple[Any, _Applied]]:
-    """Yield each part inside *part*, with the schemas that *applied* apply to it.
+    """Yield each part directly inside *part*, with the schemas that are applied to it.
 
-    There may be some schemas too many, because a pattern is assumed to match any name.
+    *applied* are the schemas that are applied to *part* itself. The result may have more schemas
+    than a validator applies, because a pattern for names is assumed to match any name.
     """
     names: _Applied = {}
     steps: Any = enumerate(part)
@@ -421,7 +426,7 @@ def _below(part: Any, applied: list[tuple[Schema, int, int]]) -> Iterator[tuple[
 
 
 def _for_step(schema: Schema, step: str | int) -> list[Any]:
-    """List the schemas that *schema* may apply to the property or the item *step*."""
+    """List the schemas that *schema* may apply to one part: a property name, or an item's index."""
     if isinstance(step, str):
         declared = mapping(schema, "properties")
         own = declared.get(step, schema.get("additionalProperties"))
@@ -450,7 +455,7 @@ def _has_more_parts(value: Any, most: int) -> bool:
 
 
 def _missing(schema: Schema, part: Any) -> int:
-    """Return how many required names *part* may lack; each of them would be an error."""
+    """Return how many names *part* lacks that *schema* requires, because each one is an error."""
     if not isinstance(part, Mapping):
         return 0
     missing = sum(1 for name in required_of(schema) if name not in part)

@@ -73,13 +73,13 @@ class Node:
     Attributes:
         view: The view of the whole schema.
         raw: The schema of the value as it was written.
-        schema: The keywords, including those of references and of `allOf`, but without `$ref`,
-            `allOf` and the `null` alternative. An `anyOf` has at least two real alternatives. An
-            `allOf` stays for rules that no other keyword can express, such as a second pattern.
-            Extensions (`toolbench`, `x-...`) are included.
-        nullable: Whether `null` is accepted in addition to *schema*.
-        merged: The similar alternatives that were merged, as they were written.
-        notice: A sentence about a part that could not be read; empty if there is none.
+        schema: The keywords of the normal form. References are replaced by their targets, `allOf`
+            is merged, and the `null` alternative is removed. An `anyOf` has at least two
+            alternatives. An `allOf` remains only for rules that do not fit into one keyword, such
+            as a second pattern. Extensions (`toolbench`, `x-...`) are included.
+        nullable: Whether the value may also be `null`, which `schema` does not say.
+        merged: The similar alternatives that were merged into `schema`, as they were written.
+        notice: The reason why the schema could not be read fully; empty if it could.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that a value may have; empty for any type. For `null` see `takes_null`."""
+        """The types that a value may have; empty for any type. `takes_null` is about `null`."""
         if self.type is not None:
             return (self.type,)
         types: dict[str, None] = {}
@@ -169,7 +169,7 @@ class Node:
 
     @property
     def own_title(self) -> str:
-        """The title in the schema itself, not in a definition it refers to; empty if none."""
+        """The title in the schema itself. The title of a definition it refers to is ignored."""
         return _text(self.raw, "title")
 
     @property
@@ -215,7 +215,10 @@ class Node:
 
     @property
     def extension(self) -> Mapping[str, Any]:
-        """The options for this value, `json_schema_extra={"toolbench": ...}`; may be empty."""
+        """The options of toolbench for this value; they may be empty.
+
+        They come from `json_schema_extra={"toolbench": ...}` of a pydantic field.
+        """
         return mapping(self.schema, "toolbench")
 
     def says(self, *keywords: str) -> bool:
@@ -257,7 +260,7 @@ class Node:
 
     @property
     def _may_refuse_listed(self) -> bool:
-        """Whether other rules may refuse a listed value; usually not, and the check is quick."""
+        """Whether other rules of the schema may refuse a listed value. This check is quick."""
         is_composed = isinstance(self.raw, dict) and not _COMPOSITION.isdisjoint(self.raw)
         return is_composed or not _JUDGING.isdisjoint(self.schema)
 
@@ -293,7 +296,7 @@ class Node:
 
     @property
     def choices(self) -> list[Any]:
-        """The listed values of the schema and its alternatives; for a boolean, both values."""
+        """The listed values of the schema and its alternatives. A boolean has both its values."""
         choices: list[Any] = []
         booleans: list[Any] = []
         for node in self.alternatives:
@@ -306,11 +309,11 @@ class Node:
         return choices
 
     def fits(self, value: Any) -> bool:
-        """Tell whether *value* fits this node; false if the schema is broken."""
+        """Tell whether *value* fits this node. The result is False if the schema is not valid."""
         return self.view.fits(self.raw, value)
 
     def problems(self, value: Any) -> list[Problem]:
-        """List the reasons why *value* does not fit this node; none if the schema is broken."""
+        """List the reasons why *value* does not fit this node; empty if the schema is not valid."""
         return self.view.problems(self.raw, value)
 
     # --- its alternatives -----------------------------------------------------------
@@ -324,7 +327,10 @@ class Node:
 
     @property
     def alternatives(self) -> tuple["Node", ...]:
-        """The alternatives, each replaced by its own ones; without any, only this node."""
+        """All alternatives, at any depth, that have no alternatives themselves.
+
+        If this node has no alternatives, the result is only this node.
+        """
         if self.schema.get("anyOf"):
             return self._ends
         return (self,)
@@ -346,9 +352,9 @@ class Node:
 
     @cached_property
     def properties(self) -> Mapping[str, "Node"]:
-        """The properties by name, in the order of the schema; each is read when it is needed.
+        """The properties by name, in the order of the schema.
 
-        A required property that is not declared is included, with the schema for other keys.
+        If a required property is not declared, it is included with the schema for undeclared keys.
         """
         missing = [name for name in self.required if name not in self.declared]
         if not missing:
@@ -370,9 +376,9 @@ class Node:
 
     @property
     def conditional(self) -> Mapping[str, "Node"]:
-        """The properties that only some of the cases (`if`, `dependentSchemas`) declare.
+        """The properties that exist only in some cases (`if`, `dependentSchemas`).
 
-        If several cases declare a property, the first of these cases counts.
+        If several cases declare a property, the result has the schema in the first of these cases.
         """
         # Most nodes have no cases: this check is quicker than reading them
         if not isinstance(self.raw, Mapping) or _CASES.isdisjoint(self.raw):
@@ -399,7 +405,7 @@ class Node:
         return names
 
     def _holds(self, what: Any, value: Any) -> bool:
-        """Tell whether *value* fits the schema *what*, or has the key *what*."""
+        """Tell whether *value* fits *what*, if this is a schema, or has *what* as a key."""
         if isinstance(what, str):
             return isinstance(value, Mapping) and what in value
         return self.view.fits(what, value)
@@ -410,7 +416,7 @@ class Node:
 
     @property
     def patterns(self) -> Mapping[str, "Node"]:
-        """The nodes for the values of matching keys, by the regular expression for the keys."""
+        """The nodes for the values of undeclared keys, by the regular expression of the keys."""
         return self.view.by_name(mapping(self.schema, "patternProperties"))
 
     def of_other_key(self, key: str) -> "Node | None":
@@ -425,7 +431,7 @@ class Node:
 
     @property
     def additional(self) -> "Node | None":
-        """The node for the values of undeclared keys; None if there is no schema or a boolean."""
+        """The node for the values of undeclared keys; None if the schema does not describe them."""
         return self._under("additionalProperties")
 
     @property
@@ -435,7 +441,10 @@ class Node:
 
     @property
     def is_open(self) -> bool:
-        """Whether a form lets the user add keys: the schema allows this, or declares no keys."""
+        """Whether a form lets the user add keys.
+
+        This is true if `additionalProperties` allows other keys, or if no properties are declared.
+        """
         if "additionalProperties" in self.schema:
             return not self.is_closed
         return not isinstance(self.schema.get("properties"), Mapping)
@@ -458,18 +467,18 @@ class Node:
 
     @property
     def items(self) -> "Node | None":
-        """The node for the items after `prefix_items`; None if there is none."""
+        """The node for the items of a list after `prefix_items`; None if there is none."""
         return self._under("items")
 
     @cached_property
     def prefix_items(self) -> tuple["Node", ...]:
-        """The nodes for the first items, one by one, as in a tuple."""
+        """The nodes for the first items of a list, if each has its own schema, as in a tuple."""
         return tuple(map(self.view.node, sequence(self.schema, "prefixItems")))
 
     # --- any part -------------------------------------------------------------------
 
     def at(self, *path: Any) -> "Node":
-        """Return the node for the part at *path*; without a schema, a node for any value."""
+        """Return the node for the part at *path*; if it has no schema, a node for any value."""
         node = self
         for step in path:
             node = node._part(step)
@@ -519,7 +528,7 @@ def _text(schema: Any, keyword: str) -> str:
 
 
 def _descriptions(schemas: Iterable[Any]) -> str:
-    """Return the descriptions of *schemas*, each once; a constant precedes its description."""
+    """Return the different descriptions of *schemas*. That of a constant begins with its value."""
     texts: dict[str, None] = {}
     for schema in schemas:
         text = _text(schema, "description")
@@ -549,7 +558,7 @@ _Test = tuple[Any, bool]
 
 
 class _Case(NamedTuple):
-    """A schema that an object has to fit only if it passes all *tests*."""
+    """A schema that an object has to fit only if it passes all `tests`."""
 
     tests: tuple[_Test, ...]
     schema: Any
@@ -558,9 +567,10 @@ class _Case(NamedTuple):
 def _cases(
     view: "SchemaView", schema: Any, tests: tuple[_Test, ...], visited: set[Any]
 ) -> Iterator[_Case]:
-    """Yield the cases in *schema* and in the schemas it consists of, including nested cases.
+    """Yield the cases of *schema*: schemas that apply only under a condition, at any depth.
 
-    *tests* are the tests of the case to which *schema* belongs: each yielded case needs them too.
+    *tests* are the conditions under which *schema* itself applies. They are added to those of each
+    yielded case.
     """
     schema, _ = view.resolve(schema)
     if not isinstance(schema, Mapping):
@@ -577,7 +587,7 @@ def _cases(
 
 
 def _own_cases(schema: Schema, tests: tuple[_Test, ...]) -> list[_Case]:
-    """List the schemas that *schema* consists of, and its own cases with new conditions."""
+    """List the parts of *schema* that apply under *tests*, and those with one more condition."""
     cases = []
     for keyword in TOGETHER:
         for part in sequence(schema, keyword):
@@ -605,9 +615,9 @@ def read(schema: Any) -> Node:
 
 
 class SchemaView:
-    """A JSON Schema and the nodes of its parts, which are made when needed. It never raises errors.
+    """Gives access to the parts of one JSON Schema as nodes. A broken schema raises no error.
 
-    Keep the view as long as you read the schema: each part is read only once.
+    Keep the view as long as you read the schema, because it reads each part only once.
 
     Examples:
         >>> from toolbench.widgets.fields import SchemaView
@@ -618,7 +628,7 @@ class SchemaView:
     """
 
     def __init__(self, root: Any) -> None:
-        """Make a view of the whole schema *root*, any object; a broken schema allows any value."""
+        """Make a view of the whole schema *root*. If it is broken, its nodes allow any value."""
         self.root = root
         # by the id of the schema, which is kept alive so that the id stays unique
         self._nodes: dict[int, tuple[Any, Node]] = {}
@@ -635,15 +645,18 @@ class SchemaView:
         return self.node({})
 
     def every(self) -> Iterator[tuple[str, Node]]:
-        """Yield the whole schema and every schema in it: the place in the value, and the node."""
+        """Yield a node for the whole schema and for every schema in it, with its place.
+
+        The place is that of the value that the schema describes, such as `items[].name`.
+        """
         for place, part in every(self.root):
             yield place, self.node(part)
 
     def names_of_secrets(self, schema: Any) -> frozenset[str]:
-        """Return the names of the values that are secret by *schema*, a part of the whole schema.
+        """Return the names of the properties that *schema* declares as secrets, at any depth.
 
-        Schemas under any keyword count, even if only some values have to fit them, as with `then`
-        or `contains`.
+        Schemas under all keywords are searched, even under keywords such as `then` or `contains`,
+        whose schemas apply only to some values. *schema* is a part of the whole schema.
         """
         names, visited = set[str](), set[tuple[str, int]]()
         todo: list[tuple[str, Any]] = [("", schema)]
@@ -672,11 +685,11 @@ class SchemaView:
         return known[1]
 
     def by_name(self, schemas: Mapping[str, Any]) -> "NodesByName":
-        """Return the nodes of *schemas*, parts of the whole schema, by name, read when needed."""
+        """Return the nodes of *schemas* by name. *schemas* are parts of the whole schema."""
         return NodesByName(self, schemas)
 
     def resolve(self, schema: Any) -> tuple[Any, str]:
-        """Follow the references of *schema*; return the target, and a problem, which may be empty."""
+        """Follow the references of *schema*; return the target, and the problem (may be empty)."""
         return resolve(self.root, schema)
 
     @cached_property
@@ -689,21 +702,27 @@ class SchemaView:
         return ""
 
     def problems(self, schema: Any, value: Any) -> list[Problem]:
-        """List the problems of *value* with *schema*, a part of the whole; none if it is broken."""
+        """List the reasons why *value* does not fit *schema*, a part of the whole schema.
+
+        The list is empty if the schema is broken.
+        """
         try:
             return self._validator(schema).problems(value)
         except SchemaError:
             return []
 
     def fits(self, schema: Any, value: Any) -> bool:
-        """Tell whether *value* fits *schema*, a part of the whole; False if it is broken."""
+        """Tell whether *value* fits *schema*, a part of the whole schema.
+
+        The result is False if the schema is broken.
+        """
         try:
             return self._validator(schema).is_valid(value)
         except SchemaError:
             return False
 
     def _validator(self, schema: Any) -> SchemaValidator:
-        """Return the validator of *schema*, a part of the whole, with all its definitions."""
+        """Return the validator of *schema*, which may refer to parts of the whole schema."""
         known = self._validators.get(id(schema))
         if known is None:
             known = self._validators[id(schema)] = (schema, self._compiled(schema))
@@ -764,7 +783,7 @@ def _is_plain(schema: Any) -> bool:
 
 
 class NodesByName(Mapping[str, Node]):
-    """A mapping of nodes by name; each node is read when it is needed."""
+    """A mapping of nodes by name, which makes each node when it is first used."""
 
     def __init__(self, view: SchemaView, schemas: Mapping[str, Any]) -> None:
         """Make the mapping for *schemas*, which are parts of the whole schema of *view*."""
@@ -799,7 +818,11 @@ def keyword_of(node: Node) -> str:
 
 
 def takes_exactly_one(node: Node) -> bool:
-    """Tell whether *node* or a part of it has a `oneOf`, which refuses values that fit twice."""
+    """Tell whether the schema of *node* may contain a `oneOf` for the same value.
+
+    `oneOf` refuses a value that fits more than one alternative. The schemas in `allOf`, `anyOf` and
+    `oneOf` are searched too.
+    """
     visited: dict[int, Any] = {}
     todo = [node.raw]
     while todo and len(visited) < _MOST:
@@ -819,7 +842,7 @@ def takes_exactly_one(node: Node) -> bool:
 def merged_alternatives(node: Node) -> list[Node]:
     """Return the nodes of the alternatives that were merged into *node*.
 
-    An alternative without a type gets the limits that *node* has for all alternatives.
+    If an alternative has no type of its own, its node has the type and limits of *node*.
     """
     limits = {key: item for key, item in node.schema.items() if key not in _OF_THE_WHOLE}
     nodes = []

@@ -34,7 +34,8 @@ def schema_problems(errors: Iterable["SchemaMismatch"], schema: Any) -> list[Pro
 
     Args:
         errors: The errors.
-        schema: The whole schema that the value does not fit, to find the names it knows.
+        schema: The whole schema. If the value has an unknown name, the message suggests a name from
+            this schema.
     """
     problems = []
     for error in errors:
@@ -117,9 +118,10 @@ def _choice_problem(path: Path, options: list[Any], value: Any) -> Problem:
 
 
 def _guess(value: Any, options: Iterable[Any]) -> str:
-    """Return a question with the one of *options* that *value* may mean; empty if there is none.
+    """Return a question with the option that *value* may mean, such as `Did you mean 'done'?`.
 
-    `Done`, `Status.DONE` and the member of an enum may mean the string `done`.
+    For example, `Done`, `Status.DONE` or the member of an enum may mean the option `done`. The
+    result is empty if no option is similar.
     """
     if isinstance(value, Enum):
         value = value.value
@@ -139,12 +141,14 @@ def _guess(value: Any, options: Iterable[Any]) -> str:
 
 
 def _union_problems(union: "SchemaMismatch", schema: Any) -> list[Problem]:
-    """Return the problems of the branch that the value of *union* was meant for.
+    """Return the problems of the alternative that the wrong value was probably meant for.
 
-    The branch is the only one that is not null; or else the only one for the value's type; or
-    else the one whose constants, such as a `kind`, the value has; or else the one with the fewest
-    errors. If all branches name a type or values, one problem names them all. If several branches
-    are equally likely, one problem names no branch.
+    *union* is the error about a value that fits no alternative of an `anyOf` or `oneOf`. The chosen
+    alternative is, in this order: the only one that is not null; the only one for the value's type;
+    the only one whose constants, such as a `kind`, the value has; the one with the fewest errors.
+
+    If the value has the wrong type or constant for all alternatives, one problem lists what they
+    expect. If several alternatives are equally likely, one problem says that none of them fits.
     """
     path = tuple(union.instance_path)
     branches = []
@@ -186,7 +190,7 @@ def _is_null(branch: "Branch", path: Path) -> bool:
 
 
 def _values(error: "SchemaMismatch") -> list[Any]:
-    """Return the values that *error* names, one of which is wanted; empty if it names none."""
+    """Return the values from which *error* expects one; empty if it is not about listed values."""
     if _kind_of(error) == "Constant":
         return [_fact(error, "expected_value")]
     return list(_fact(error, "options") or ())
@@ -207,7 +211,11 @@ def _is_of_other_type(branch: "Branch", path: Path) -> bool:
 
 
 def _tags(branch: "Branch", path: Path) -> list["SchemaMismatch"]:
-    """List the errors of *branch* that name the values which the value, or a part, must be."""
+    """List the errors of *branch* about constants.
+
+    These are the errors for the value at *path*, or for a part directly inside it, that has to be
+    one of some listed values.
+    """
     tags = []
     for error in branch:
         own = tuple(error.instance_path)
@@ -217,7 +225,10 @@ def _tags(branch: "Branch", path: Path) -> list["SchemaMismatch"]:
 
 
 def _tags_of_all(branches: list["Branch"], path: Path) -> list["SchemaMismatch"]:
-    """List one tag for each of *branches*, if all are at the same place; otherwise nothing."""
+    """List the error about a constant of each of *branches*, if all are about the same part.
+
+    Otherwise, return an empty list.
+    """
     tags = []
     for branch in branches:
         tags += _tags(branch, path)
@@ -228,7 +239,7 @@ def _tags_of_all(branches: list["Branch"], path: Path) -> list["SchemaMismatch"]
 
 
 def _types_of_all(branches: list["Branch"], path: Path) -> list[str]:
-    """List the types that *branches* want; nothing if one of them wants anything else."""
+    """List the types that *branches* expect; empty if they have errors that are not about types."""
     types: set[str] = set()
     for branch in branches:
         for error in branch:
@@ -257,8 +268,9 @@ def pydantic_problems(
 
     Args:
         error: The error of pydantic.
-        known: The names of the arguments, to suggest one for a misspelt name.
-        value: The value that did not fit; without it, paths also name branches of unions.
+        known: The names of the arguments, so that a message can suggest the right spelling.
+        value: The value that was validated. If it is left out, the paths also have pydantic's names
+            for the alternatives of a union.
     """
     known = list(known)
     problems = []
@@ -272,9 +284,10 @@ def pydantic_problems(
 
 
 def without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
-    """Return *loc*, pydantic's path, without the steps that name a branch of a union.
+    """Return pydantic's path *loc* as a path in *value*.
 
-    Such a step is not a part of *value*.
+    pydantic also has a step for the chosen alternative of a union, which is left out. If *missing*
+    is true, the last step names a part that *value* does not have.
     """
     path: list[str | int] = []
     for n, step in enumerate(loc):
@@ -384,7 +397,10 @@ _LIMITS: Mapping[str, tuple[str, str]] = {
 
 
 def _expected(kind: str, facts: Mapping[str, Any], message: str) -> str:
-    """Return what a value should be after an error of type *kind*; *message* is pydantic's own."""
+    """Return what the value should be, for a pydantic error of the type *kind*.
+
+    *message* is pydantic's message, which is used for other types of errors.
+    """
     match = _EXPECTS.fullmatch(kind)
     if match and match[1] in _EXPECTED:
         return f"should be {_EXPECTED[match[1]]}"

@@ -42,7 +42,7 @@ def types_of_value(value: Any) -> frozenset[str]:
 
 
 def json_key(value: Any) -> Any:
-    """Return a key for *value*, such that values which are equal in JSON have equal keys.
+    """Return a hashable key for *value*. Values that are equal in JSON have the same key.
 
     1 and 1.0 are equal; 1 and true are not.
     """
@@ -58,9 +58,9 @@ def json_key(value: Any) -> Any:
 
 
 def with_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *schema*, the schema of an object, with the key `properties`, which may be empty.
+    """Return the schema of an object with the keyword `properties`, which may be empty.
 
-    OpenAI requires this key.
+    OpenAI requires this keyword.
     """
     whole = dict(schema)
     whole.setdefault("properties", {})

@@ -1,7 +1,7 @@
 """Check values against a JSON Schema, exactly as the specification says, with jsonschema-rs.
 
-In Pyodide, where jsonschema-rs has no build, `PureValidator` takes its place: its verdicts and paths
-are the same, its messages are plainer.
+jsonschema-rs does not exist for Pyodide, where `PureValidator` is used instead. It accepts and
+refuses the same values and finds the same paths, but its messages are less specific.
 """
 
 import re
@@ -48,7 +48,7 @@ class SchemaValidator:
     """
 
     def __init__(self, schema: JsonSchema, *, is_part: bool = False) -> None:
-        """Compile *schema*, or only its part under the key `_PART`.
+        """Compile *schema* or, if *is_part* is true, only its part under the key `_PART`.
 
         Raises:
             SchemaError: If *schema* is not a valid JSON Schema, refers to another document, or is
@@ -62,7 +62,7 @@ class SchemaValidator:
         self._validator = _compile(schema, is_part=is_part)
 
     def is_valid(self, value: Any) -> bool:
-        """Tell whether *value* fits; never if it is not JSON, or is too large to check."""
+        """Tell whether *value* fits. False if *value* is not JSON, or is too large to check."""
         if self._extent.is_too_much(value):
             return False
         try:
@@ -96,9 +96,9 @@ class SchemaValidator:
 
 
 def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> SchemaValidator:
-    """Return the validator for *schema*; its references are followed in *root*, if that is given.
+    """Return the validator for *schema*. Equal schemas share a validator.
 
-    Equal schemas share a validator.
+    If *root* is given, the references of *schema* lead to parts of *root*.
 
     Raises:
         SchemaError: If *schema* is not a valid JSON Schema, refers to another document, or is too
@@ -114,7 +114,7 @@ def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> S
 
 
 def is_schema(schema: dict[str, Any]) -> bool:
-    """Tell whether *schema* is valid in its dialect; True if the dialect is not known here.
+    """Tell whether *schema* is valid in its dialect of JSON Schema; True for unknown dialects.
 
     `validator_of` may still refuse the schema, for example because of its size or its references.
     """
@@ -144,7 +144,8 @@ def _cached(text: str, *, is_part: bool) -> SchemaValidator:
 def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
     """Return *root* with *schema* under the key `_PART`, and without its `id`.
 
-    A `$id` that is not the address of *root* is left out too: it would change references.
+    If the `$id` of *root* is not an absolute URI, it is left out too, because it would change where
+    references lead.
     """
     whole = {**root, _PART: schema}
     whole.pop("id", None)
@@ -154,7 +155,7 @@ def _with_part(root: Mapping[str, Any], schema: JsonSchema) -> dict[str, Any]:
 
 
 def _address(schema: JsonSchema) -> str:
-    """Return the address to which references are relative: the `$id` of *schema*, or else `_ROOT`."""
+    """Return the base URI of the references in *schema*: its `$id`, or `_ROOT` without one."""
     if isinstance(schema, Mapping) and isinstance(schema.get("$id"), str):
         own: str = schema["$id"].rstrip("#")
         if ":" in own and "#" not in own:
@@ -213,8 +214,8 @@ def _invalid(reason: str, path: Any = ()) -> SchemaError:
 class PureValidator:
     """A validator in pure Python, with the methods `is_valid` and `problems`.
 
-    Two things differ from jsonschema-rs: a pattern can take long, and a pattern that Python cannot
-    read is not checked.
+    It differs from jsonschema-rs in patterns: matching one can take very long, and a pattern that
+    Python does not understand is not checked.
     """
 
     def __init__(self, schema: Any, root: str, part: str) -> None:
@@ -337,9 +338,10 @@ _END = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 
 
 def _python_pattern(pattern: str) -> str:
-    r"""Return the ECMA 262 *pattern* for Python: `^\d$` as `(?a:^\d\Z)`; empty if impossible.
+    r"""Translate the ECMA 262 *pattern* for Python: `^\d$` becomes `(?a:^\d\Z)`.
 
-    In Python, `$` would also match before a final line end, and `\d` digits of any script.
+    In Python, `$` also matches before a final line end, and `\d` matches the digits of any script.
+    The result is empty if the pattern cannot be translated.
     """
     written = "(?a:" + _END.sub(_end, pattern) + ")"
     try:

@@ -1,7 +1,7 @@
-"""Walk through a JSON Schema: its keywords, the schemas inside it, where its references lead.
+"""Read a JSON Schema keyword by keyword: find the schemas inside it, and follow its references.
 
-A `$ref` is a pointer from the root of the schema, or the name of an anchor; it may begin with the
-address (`$id`) of the root or of a part. `rewritten` makes a changed copy of a whole schema.
+A `$ref` has a pointer from the root of the schema, or the name of an anchor. Before this, it may
+have the address (`$id`) of the root or of a part.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -91,9 +91,9 @@ def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
 
 
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
-    """Return the keyword that lists alternatives, the alternatives, and the other keywords.
+    """Return the keyword (`anyOf` or `oneOf`), its alternatives, and the rest of *schema*.
 
-    If *schema* has several such keywords, the first counts. If it has none, the keyword is empty.
+    If *schema* has both keywords, only the first is used. If it has none, the keyword is empty.
     """
     for keyword in ALTERNATIVES:
         if keyword in schema:
@@ -115,9 +115,10 @@ def without(schema: Schema, *keywords: str) -> Schema:
 
 
 def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield each schema directly inside *schema*: its keyword, its place in the value, and itself.
+    """Yield each schema directly inside *schema*, after its keyword and its place.
 
-    *where* is the place of *schema* itself, such as `items[].name`.
+    The place is that of the value that the inner schema describes, such as `items[].name`. *where*
+    is the place for *schema* itself.
     """
     for key, value in schema.items():
         if key in _HOLDERS:
@@ -126,7 +127,10 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def _parts_under(key: str, value: Any, where: str) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield each schema in *value*, which is under *key*: its name, its place and itself."""
+    """Yield each schema in *value*, the value of the keyword *key*, after its name and its place.
+
+    The name is None if the schemas of the keyword have no names.
+    """
     place = where
     if key in MAPPINGS and isinstance(value, Mapping):
         for name, part in value.items():
@@ -163,10 +167,10 @@ def says_secret(schema: Any) -> bool:
 
 
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
-    """Return a copy of *schema* with each schema replaced by *change*, inner schemas first.
+    """Return a copy of *schema* in which *change* has replaced each schema, inner schemas first.
 
-    *change* gets a schema and its place in the value. Other values (a default, an example, an
-    extension) are copied unchanged.
+    *change* is a function that gets a schema and its place in the value, and returns a schema.
+    Values that are not schemas, such as defaults and examples, are copied unchanged.
     """
     if not isinstance(schema, dict):
         return schema
@@ -273,7 +277,10 @@ def objects_in(root: Any) -> Iterator[Schema]:
 
 
 def _addressed(root: Any, address: str) -> Any:
-    """Return the part of *root* whose `$id` is *address*; both may be relative to an outer `$id`."""
+    """Return the part of *root* whose `$id` is *address*.
+
+    An `$id` may be relative to that of a schema around it, and *address* to that of *root*.
+    """
     target = _join(_address("", root), address)
     todo, visited = [(root, "")], set[int]()
     while todo:

@@ -115,9 +115,10 @@ def demand(keyword: str, value: Any = None) -> str:
 
 
 def limits(schema: Mapping[str, Any]) -> list[str]:
-    """List the limits of *schema* in words; if a lower and an upper limit are equal, as one number.
+    """List the limits of *schema* in words, such as "at least 3 items".
 
-    *schema* is in normal form. If it has `allOf`, the limits in its parts are listed too.
+    If a lower and an upper limit are equal, the result is one phrase, such as "3 items". *schema*
+    must be in normal form. If it has `allOf`, the limits in its parts are listed too.
     """
     return list(dict.fromkeys(filter(None, _limits(schema, frozenset(LIMITING)))))
 

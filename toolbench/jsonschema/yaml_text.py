@@ -1,4 +1,7 @@
-"""Read YAML 1.2 with a schema that decides which values are strings; write YAML for any version."""
+"""Read YAML 1.2 with a schema that decides which values are strings; write YAML.
+
+What is written means the same in YAML 1.1 and 1.2.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -79,12 +82,16 @@ _Loader.add_constructor(f"{_TAG}int", _int)
 def read_yaml(
     text: str, schema: Any, *, what: str = "The body", path: Sequence[str | None] = ()
 ) -> Any:
-    """Return the value of *text*; a value stays a string if *schema* accepts a string there.
+    """Return the value of the YAML *text*. Where *schema* wants a string, `1` or `yes` is a string.
 
-    *path* leads to the part that *schema* describes: keys, or None for all items of a list.
+    Args:
+        text: The YAML.
+        schema: The JSON Schema of the value, or of the part at *path*.
+        what: The name of *text* in error messages.
+        path: The keys that lead to the part that *schema* describes; None stands for all parts.
 
     Raises:
-        BodyError: If *text* is not YAML; the message calls it *what*.
+        BodyError: If *text* is not YAML.
     """
     try:
         loader = _Loader(text)
@@ -114,9 +121,10 @@ def on_one_line(value: Any) -> str:
 
 
 def _keep_text(whole: yaml.Node, schema_node: Node) -> None:
-    """Make keys in *whole* strings, except `<<`, and values where *schema_node* accepts strings.
+    """Change *whole* so that keys, and values that *schema_node* wants as strings, are strings.
 
-    Only values without quotes are changed; other values are strings already.
+    Only values without quotes are changed, because quoted values are already strings. The key `<<`
+    keeps its meaning.
     """
     todo, visited = [(whole, schema_node)], set[int]()
     while todo:
@@ -160,7 +168,7 @@ def _parts(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the problem and its position, without PyYAML's picture of the line."""
+    """Return the problem and its position, without the excerpt of the line that PyYAML adds."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
     reason = " ".join(str(problem).split())
     # Of `password: *text`, only the position: it may be a secret without quotes
