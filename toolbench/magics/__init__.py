@@ -1,1 +1,1 @@
-"""The magics. Each parses its line, calls other parts of toolbench, and returns a result."""
+"""The magics. A magic parses its line, calls other parts of toolbench, and returns a result."""

@@ -1,6 +1,6 @@
-"""Read the arguments of a call from the line or the body of a magic, or from a shell.
+"""Read the arguments of a call from the line or the body of a magic, or from a command line.
 
-This module imports no IPython: the command `toolbench call` starts fast.
+This module does not import IPython, so that the command `toolbench call` starts fast.
 """
 
 import ast
@@ -34,16 +34,18 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class WordError(BodyError):
-    """A word of a line cannot be read as an argument; a magic raises a `UsageError` instead."""
+    """A word of a line cannot be read as an argument. Magics turn this into a `UsageError`."""
 
 
 def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the arguments in `key=value` words, and messages about wrong words by their names.
+    """Return the arguments in `key=value` words, and a message for each wrong word, by its key.
 
-    *accepted* is the schema of the arguments. A value is a string if the schema accepts a string
-    there; otherwise it is JSON if it is valid JSON. `@path` is the content of a file if the schema
-    accepts bytes there. A word is wrong if it has no `=`, repeats an argument, names a file that
-    cannot be read, or has a property of an object, such as `customer.name=Bob`.
+    *accepted* is the schema of the arguments. If it requires a string, the value is a string.
+    Otherwise, the value is read as JSON if possible. If the schema wants bytes, `@path` stands for
+    the content of a file.
+
+    A word is wrong if it has no `=`, repeats an argument, names a file that cannot be read, or sets
+    only a property of an object, such as `customer.name=Bob`.
     """
     arguments, mistakes = dict[str, Any](), dict[str, str]()
     objects, names = dict[str, dict[str, Any]](), set[str]()
@@ -72,9 +74,10 @@ def _read_words(words: Iterable[str], accepted: Node) -> tuple[dict[str, Any], d
 
 
 def _outer_object(name: str, accepted: Node) -> str:
-    """Return the argument that has the property *name*: `customer` for `customer.name`.
+    """Return the argument to which the property *name* belongs: `customer` for `customer.name`.
 
-    The result is empty if *name* is an argument itself, or no object has such a property.
+    The result is empty if *name* is itself an argument, or if its first part is not an argument
+    that takes an object.
     """
     outer, dot, _ = name.partition(".")
     is_property = dot and name not in accepted.names and outer in accepted.names
@@ -100,10 +103,10 @@ def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Return the arguments that `_read_words` reads.
+    """Return the arguments in `key=value` words; see `_read_words`.
 
     Raises:
-        WordError: If a word is wrong, or has a single value for a list or an object.
+        WordError: If a word is wrong, or gives a single value for a list or an object.
     """
     arguments, mistakes = _read_words(words, accepted)
     mistakes = {**_singles(arguments, accepted, _on_the_line), **mistakes}
@@ -119,20 +122,20 @@ def arguments_in(
     *,
     is_all: bool,
 ) -> dict[str, Any]:
-    """Return the arguments for *tool* in `key=value` words, with variables of *namespace* filled in.
+    """Return the arguments for *tool* in `key=value` words, with `${name}` replaced by variables.
 
-    Arguments that do not fit *tool* are left to the run, unless there is another mistake. Then the
-    error lists all mistakes.
+    Arguments that do not fit the schema of *tool* raise no error here, because the run reports
+    them. But if there is another mistake, its error lists these problems too.
 
     Args:
-        words: The words.
-        tool: The tool.
-        namespace: The variables of the notebook.
-        is_all: Whether these are all arguments of the call.
+        words: The words of the line.
+        tool: The tool to call.
+        namespace: The variables of the notebook, by name.
+        is_all: Whether the call has no other arguments, for example in the body of the cell.
 
     Raises:
-        WordError: If a word is wrong, or has a single value where *tool* needs a list or an object.
-        BodyError: If only variables are missing.
+        WordError: If a word is wrong, or gives a single value where *tool* needs a list or object.
+        BodyError: If the only mistake is a variable that does not exist.
     """
     read, mistakes = _read_words(words, tool.input_node)
     arguments, unknown = dict[str, Any](), dict[str, str]()
@@ -172,15 +175,16 @@ def read_arguments(
     body: str | None = None,
     form: Format | None = None,
 ) -> dict[str, Any]:
-    """Return the arguments of a call of *tool*, from the words, the JSON and the body.
+    """Return the arguments of a call of *tool* from all parts of a line and its cell.
 
     Args:
-        tool: The tool.
-        namespace: The variables of the notebook, or of the environment of a shell.
-        words: The `key=value` words.
-        literal: A JSON object on the line; None if there is none.
-        body: The body of a cell; None if there is none.
-        form: The format of the body; see `from_text`.
+        tool: The tool to call.
+        namespace: The variables that `${name}` may refer to, by name: those of the notebook, or
+            the environment variables of a shell.
+        words: The `key=value` words of the line.
+        literal: The JSON object on the line; None if there is none.
+        body: The body of the cell; None if there is none.
+        form: The format of the body; None to guess it.
 
     Raises:
         WordError: If a word cannot be read; see `arguments_in`.
@@ -214,17 +218,17 @@ def check_parts(
 ) -> None:
     """Check that the YAML *body* of a cell has lists and objects where *tool* needs them.
 
-    Some tools also accept something else there, such as a string with commas.
+    A single value is no problem if the schema accepts it too, such as a string with commas.
 
     Args:
         body: The arguments in the body.
-        arguments: The arguments of the line.
-        tool: The tool.
-        namespace: The variables of the notebook, for those that *body* names.
+        arguments: The arguments on the line.
+        tool: The tool to call.
+        namespace: The variables that `${name}` in *body* may refer to, by name.
 
     Raises:
-        BodyError: If *tool* does not accept a string or a number in place of a list or an object;
-            the message lists all problems.
+        BodyError: If there is a string or a number where *tool* accepts only a list or an object.
+            The message lists all problems.
     """
     singles = _singles(body, tool.input_node, _in_yaml)
     advice: dict[tuple[str | int, ...], str] = {(name,): text for name, text in singles.items()}
@@ -239,9 +243,11 @@ def check_parts(
 def _singles(
     values: Mapping[str, Any], accepted: Node, write: Callable[[str, Any], str]
 ) -> dict[str, str]:
-    """Explain, by name, which *values* are strings or numbers but need parts by *accepted*.
+    """Return a message for each string or number that must be a list or an object, by its name.
 
-    Each message says what to write: the values in the string as a list, or else an example.
+    *accepted* is the schema of the arguments. A message shows what to write: the same values as a
+    list, if the string has commas, or an example. *write* puts this into the syntax of the line or
+    the body.
     """
     sentences = dict[str, str]()
     for name, value in values.items():
@@ -278,7 +284,10 @@ def _in_yaml(name: str, value: Any) -> str:
 
 
 def in_lines(mistakes: Sequence[str], place: str = "line") -> str:
-    """Return one message for all *mistakes* in the line or the body, on a line each if several."""
+    """Join the messages *mistakes*: one message stays as it is, several become a list with dashes.
+
+    *place* is where the mistakes are, such as `line` or `body`.
+    """
     if len(mistakes) == 1:
         return mistakes[0]
     lines = "".join(f"\n- {mistake}" for mistake in mistakes)
@@ -291,10 +300,11 @@ def from_text(
     namespace: Mapping[str, Any],
     schema: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments in *text*, the body of a cell. *form* is the format of the body.
+    """Return the arguments in *text*, which is the body of a cell in the format *form*.
 
-    Without *form*, text that starts with `{` is JSON, else YAML. In YAML, strings need no quotes:
-    *schema* decides which values are strings. Python code can use the variables in *namespace*.
+    If *form* is None, the format is JSON if *text* starts with `{`, and YAML otherwise. In YAML,
+    strings need no quotes, because *schema* decides which values are strings. Python code can use
+    the variables in *namespace*.
 
     Raises:
         BodyError: If the text cannot be read, or is not an object.
@@ -327,7 +337,10 @@ def from_text(
 
 
 def _way_out(text: str) -> str:
-    """Return a message about how to write a body; for Python code, it names the option."""
+    """Return a message about how to write the body *text*.
+
+    If *text* is Python code, the message names the option for Python.
+    """
     if _assigns(text):
         return "It is Python: add `-f py` to the line."
     return f"{_FORMS}."
@@ -425,7 +438,11 @@ def fill_in(value: Any, namespace: Mapping[str, Any]) -> Any:
 
 
 def _value_of(text: str, node: Node) -> Any:
-    """Return *text* as a value for *node*: a string if it accepts one, else JSON if possible."""
+    """Return the value of *text* for an argument with the schema *node*.
+
+    If the argument takes only strings, the value is *text* itself. Otherwise, *text* is read as
+    JSON if possible.
+    """
     if node.is_text:
         if text == "null" and node.takes_null:
             return None
@@ -437,7 +454,9 @@ def _value_of(text: str, node: Node) -> Any:
 
 
 def _content_of(text: str) -> str:
-    """Return the base64 of the file that *text* names, relative to the notebook's folder.
+    """Return the base64 of the file that *text* names as `@path`.
+
+    A relative path starts at the folder of the notebook.
 
     Raises:
         OSError: If the file cannot be read.

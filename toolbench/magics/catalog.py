@@ -31,9 +31,9 @@ _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
 class Entry(NamedTuple):
-    """An entry of the catalog: facts about one tool. `make` returns the tool.
+    """An entry of the catalog: what is known about one tool, and `make`, which returns the tool.
 
-    If the tool is registered, the first call of `make` creates it.
+    A tool from the registry may not exist yet. Then the first call of `make` creates it.
     """
 
     name: str
@@ -62,7 +62,10 @@ class _MadeTools(NamedTuple):
 
 
 class Catalog:
-    """Finds all tools: in the user's namespace, then on connected servers, then in the registry."""
+    """Finds all tools that a user can name in a notebook.
+
+    They are in variables of the notebook, on connected servers, and in the registry, in this order.
+    """
 
     def __init__(
         self,
@@ -70,9 +73,10 @@ class Catalog:
         client: "Callable[[], MCPClient | None]",
         registry: ToolRegistry = default_registry,
     ) -> None:
-        """Look for tools in the variables of *namespace*, on servers, and in *registry*.
+        """Make a catalog of the tools in *namespace*, on servers, and in *registry*.
 
-        *client()* returns the client of the servers; it is called at each search.
+        *namespace* has the variables of the notebook, by name. *client* is a function that returns
+        the client of the servers, and is called at each search.
         """
         self._namespace = namespace
         self._client = client
@@ -80,10 +84,10 @@ class Catalog:
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return an entry for each tool with a name like *pattern* and a source like *source*.
+        """Return an entry for each tool whose name matches *pattern* and whose source *source*.
 
-        A *pattern* with a dot also matches addresses. If only the address of a tool matches, its
-        entry has the address as its name.
+        A *pattern* with a dot also matches addresses such as `server.tool`. If only its address
+        matches, a tool is listed under its address.
         """
         has_name, has_source = matching(pattern), matching(source)
         entries: dict[str, Entry] = {}
@@ -99,7 +103,7 @@ class Catalog:
         ]
 
     def clashes(self, entries: Iterable[Entry]) -> list[str]:
-        """Return a message for each of *entries* whose name another kind of tool has too."""
+        """Return a message for each of *entries* that hides another tool of the same name."""
         by_name: dict[str, list[Entry]] = {}
         for entry in self._all():
             by_name.setdefault(entry.name, []).append(entry)
@@ -130,7 +134,7 @@ class Catalog:
         return advice
 
     def outdated(self, entries: Iterable[Entry]) -> list[str]:
-        """Return a message for each of *entries* whose class has been defined again since."""
+        """Return a message for each tool in *entries* that uses an old version of its class."""
         sentences = (remake_advice(entry.make()) for entry in entries if entry.is_made)
         return [sentence for sentence in sentences if sentence]
 
@@ -145,14 +149,15 @@ class Catalog:
         return list(dict.fromkeys([*names, *map(str, self._addresses())]))
 
     def sources(self) -> list[str]:
-        """Return all sources of tools, even those that have no tool now."""
+        """Return all sources of tools, such as `notebook`, even those that have no tools now."""
         kinds = ("notebook", "registry", "mcp")
         return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
 
     def tools(self, pattern: str = "", source: str = "") -> dict[str, AnyTool]:
-        """Return the tools of `entries`; leave out a tool that cannot be created, with a warning.
+        """Return the tools that `entries` finds, by name.
 
-        If *pattern* is the whole name of a tool, return only this tool.
+        If *pattern* is the whole name of a tool, return only this tool. A tool that cannot be
+        created is left out, with a warning.
         """
         tools: dict[str, AnyTool] = {}
         entries = self.entries(pattern, source)
@@ -190,7 +195,7 @@ class Catalog:
         return None
 
     def _way_to(self, name: str) -> str:
-        """Return advice for *name*, which no tool has."""
+        """Return advice to a user who wrote *name*, because there is no such tool."""
         for tool_class in self._classes():
             if name in (str(tool_class.name), tool_class.__name__):
                 return f" {class_advice(tool_class)}"
@@ -217,7 +222,7 @@ class Catalog:
             self._forget(name)
 
     def _addresses(self) -> dict[ToolAddress, AnyTool]:
-        """Return the tools of servers by address, even those whose names other tools have too."""
+        """Return all tools of servers by address, even those whose name another tool has too."""
         in_variables = tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         addresses: dict[ToolAddress, AnyTool] = {}
@@ -249,8 +254,8 @@ class Catalog:
     def _make(self, name: str) -> AnyTool:
         """Return the registered tool *name*, the same object at each call.
 
-        So a terminal keeps its shell between two cells. A new tool is created if the
-        tool was registered again, or if a class of the tool was defined again.
+        So a terminal keeps its shell between two cells. A new tool is created only if *name* was
+        registered again, or if a class of the tool was defined again.
 
         Raises:
             ToolNotFoundError: If nothing is created for *name*.
@@ -276,7 +281,7 @@ class Catalog:
 
 
 def _earlier_run(name: str) -> str:
-    """Return what to do about the lost tool *name*; empty if the history has no run of it."""
+    """Return advice if the tool *name* ran earlier but does not exist any more; else empty."""
     for record in reversed(history()):
         address = record.address or ToolAddress("", record.tool)
         if name in (record.tool, str(address), address.full_name):
@@ -295,7 +300,7 @@ def _entry(tool: AnyTool) -> Entry:
 
 
 def _kind_words(entry: Entry) -> str:
-    """Return words for the kind of *entry*; the words for a server's tool include its address."""
+    """Describe where the tool of *entry* comes from, as in `of a function (notebook)`."""
     if entry.source.startswith("mcp:"):
         address = ToolAddress.of(entry.make())
         return f"of the server {address.server!r} ({address})"
@@ -306,9 +311,9 @@ def _kind_words(entry: Entry) -> str:
 
 
 def tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """Yield the tools in *variables*, in lists and in clients; newest variables first.
+    """Yield the tools in *variables*, even inside lists and clients; newest variables first.
 
-    If a module was loaded again or a server started again, its newest tool is yielded.
+    If a module was reloaded or a server restarted, the newest version of a tool is yielded.
     """
     for name, value in reversed(variables):
         if name.startswith("_"):
@@ -326,7 +331,7 @@ def _newest_of(tool: AnyTool) -> AnyTool:
 
 
 def _newest(tools: Iterable[AnyTool]) -> Iterable[AnyTool]:
-    """Return the newest tool of each name; names keep the order of their first occurrence."""
+    """Return the newest tool of each name, in the order in which the names first occur."""
     newest: dict[str, AnyTool] = {}
     for tool in tools:
         known = newest.get(tool.name)
@@ -345,8 +350,8 @@ def _holds_tools(value: Any) -> bool:
 def matching(pattern: str) -> Callable[[str], bool]:
     """Return a function that tells whether a string matches *pattern*.
 
-    A *pattern* with `*`, `?` or `[` must match the whole string. Any other *pattern* must be a part
-    of the string; then case is ignored.
+    A *pattern* with `*`, `?` or `[` must match the whole string. Any other *pattern* matches a
+    string that contains it, and ignores case.
     """
     if any(c in pattern for c in "*?["):
         return lambda text: fnmatchcase(text, pattern)
@@ -357,11 +362,11 @@ def matching(pattern: str) -> Callable[[str], bool]:
 def classes_without_tools(
     variables: Mapping[str, Any], kinds: Iterable[str]
 ) -> Iterator[type[ToolDefinition[Any, Any]]]:
-    """Yield the tool classes in *variables* that a cell defines and that have no tool yet.
+    """Yield the tool classes in *variables* that a cell defined, but of which no tool was made.
 
     Args:
-        variables: The variables of the notebook.
-        kinds: The names of the classes of all tools.
+        variables: The variables of the notebook, by name.
+        kinds: The names of the classes of all existing tools.
     """
     known = set(kinds)
     for variable, value in list(variables.items()):

@@ -99,10 +99,12 @@ CHAT = LineParser(
 
 
 def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
-    """Refuse a new message while calls of *conversation* wait for the user's decision.
+    """Check that no call of *conversation* waits for the user's decision.
+
+    Until the user has decided, no new message can be sent.
 
     Raises:
-        UsageError: If a call waits.
+        UsageError: If a call waits; the message says how to decide.
     """
     if waiting := len(conversation.pending):
         msg = (
@@ -113,9 +115,13 @@ def _check_nothing_waits(conversation: "Conversation", name: str) -> None:
 
 
 def _not_a_chat(name: str, value: Any, tools: Sequence[str] | None) -> str:
-    """Return the message for a line that names the variable *name*, whose *value* is not a chat.
+    """Return the message for a `%%chat` line with the name of a variable that is not a chat.
 
-    *tools* are the names after --tools; None if the line has no such option.
+    Args:
+        name: The name of the variable.
+        value: The value of the variable.
+        tools: The names after `--tools`; None if the line has no such option. If the variable is a
+            tool, the user may have left out a comma after these names.
     """
     if tools is not None and isinstance(value, ToolDefinition):
         return (
@@ -126,7 +132,7 @@ def _not_a_chat(name: str, value: Any, tools: Sequence[str] | None) -> str:
 
 
 def _why(error: Exception) -> str:
-    """Return a message about *error*, which the expression for the model raised."""
+    """Explain *error*, which Python raised for the expression of a `%model` line."""
     if isinstance(error, NameError):
         return f"{error}: import or define it first"
     if isinstance(error, SyntaxError):
@@ -282,7 +288,7 @@ class ChatMagics(NotebookMagics):
         return agent.Conversation(agent=agent.Agent(model, self._tools(options.tools)))
 
     def model_named(self, name: str) -> "Model":
-        """Return the model that `%model` called *name*, or the one of the variable or URL *name*.
+        """Return the model that `%model` has named *name*, or the model of a variable or a URL.
 
         Raises:
             UsageError: If there is no such model.
@@ -304,7 +310,7 @@ class ChatMagics(NotebookMagics):
         return tools
 
     def _tools_of(self, name: str) -> Iterable[Any]:
-        """Return the tool *name*, the tools of the server *name*, or those that *name* matches."""
+        """Return the tools that *name* means: one tool, those of a server, or those of a pattern."""
         if "*" in name:
             tools = self.catalog.tools(name)
             if not tools:

@@ -1,4 +1,4 @@
-"""Define the commands of magics: how a line is parsed, its help, what Tab offers, what runs."""
+"""Define the commands of magics: their arguments, their help, what Tab offers, and what runs."""
 
 import argparse
 from argparse import Namespace
@@ -27,10 +27,10 @@ MOVED = {
 
 
 def refuse_moved(line: str) -> None:
-    """Refuse *line*, a magic with one command or option, if it is written differently now.
+    """Check that *line*, a magic and a command or option, is not the spelling of an older version.
 
     Raises:
-        UsageError: If it is written differently now; the message shows how.
+        UsageError: If *line* is written differently now; the message shows how.
     """
     if line in MOVED:
         msg = f"{line} is now {MOVED[line]}."
@@ -45,11 +45,12 @@ class Argument:
     """
 
     def __init__(self, *names: str, offers: str = "", **settings: Any) -> None:
-        """Describe the argument *names*.
+        """Describe one argument of a line.
 
         Args:
-            names: The name of the word, or the names of the option.
-            offers: What Tab offers, besides `choices`: `tool`, `server`, `model`, `source`, `target`, `filter`.
+            names: The name of a positional argument, or all names of an option.
+            offers: The kind of names that Tab offers, in addition to `choices`: `tool`, `server`,
+                `model`, `source`, `target` or `filter`.
             settings: The arguments of `add_argument`. With `type=listed_names`, the value may have
                 blanks next to its commas.
         """
@@ -62,7 +63,7 @@ class Argument:
 
 
 class _Option(argparse.Action):
-    """An option with a value. The same option twice is an error; argparse would ignore the first."""
+    """An option with a value. Giving it twice is an error; argparse would use the last value."""
 
     def __call__(
         self,
@@ -85,10 +86,10 @@ class _Option(argparse.Action):
 
 
 class LineParser(argparse.ArgumentParser):
-    """A parser for the line of a magic, or of one of its commands. A wrong line raises a UsageError.
+    """A parser for the line of a magic or of one of its commands.
 
-    The attribute `prog` has no percent sign, because argparse uses this sign for
-    formats.
+    A line that is not valid raises a `UsageError`. The attribute `prog` has no percent sign,
+    because argparse uses this sign for formats.
     """
 
     def __init__(
@@ -100,7 +101,15 @@ class LineParser(argparse.ArgumentParser):
         mark: str = "%",
         examples: Sequence[str] = (),
     ) -> None:
-        """Make a parser for the line *prog*, which begins with *mark*; its help ends with *examples*."""
+        """Make a parser for lines that begin with *mark* and *prog*: `%` and `tools lint`.
+
+        Args:
+            prog: The name of the magic, and of its command if it has commands.
+            arguments: The arguments of the line.
+            description: What the line does, for its help.
+            mark: The sign before the name of the magic: `%`, or `%%` for a cell.
+            examples: Example lines, which are shown at the end of the help.
+        """
         super().__init__(prog, description=description, allow_abbrev=False)
         self.register("action", None, _Option)
         self.mark = mark
@@ -143,9 +152,10 @@ class LineParser(argparse.ArgumentParser):
         return [word for word in self.without_options(words) if not word.startswith("-")]
 
     def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
-        """Return the argument to which the next word after *words* belongs; None if there is none.
+        """Return the argument whose value comes next, after *words*; None if there is none.
 
-        It is the option in the last word, if this has no value yet; else a positional argument.
+        If the last word is an option that needs a value, it is this option. Otherwise, it is the
+        next positional argument.
         """
         if words and words[-1] in self.value_options:
             return self._option_string_actions[words[-1]]
@@ -172,7 +182,7 @@ class LineParser(argparse.ArgumentParser):
         raise UsageError(msg)
 
     def print_help(self, file: Any = None) -> NoReturn:
-        """Stop parsing and raise the help text, because the line has `--help`."""
+        """Raise `HelpWanted` with the help text, which ends parsing, because of `--help`."""
         raise HelpWanted(self.help_text())
 
     def parse_words(self, words: Sequence[str]) -> Namespace:
@@ -260,7 +270,10 @@ class Family:
         return with_examples("\n".join(lines), self.examples)
 
     def command_of(self, words: Sequence[str]) -> tuple[str, Sequence[str]]:
-        """Return the command in *words*, the words of a line, and the words after it.
+        """Split a line into its command and the remaining words.
+
+        *words* is the line, already split. If it does not begin with a command, the default command
+        is returned with all words.
 
         Raises:
             UsageError: If there is no such command.
@@ -288,9 +301,9 @@ class Family:
         """Run the command in *words*, and return what the cell shows.
 
         Args:
-            magics: The object that the function of the command gets.
+            magics: The first argument for the function of the command.
             words: The words of the line.
-            more: Options that are not among the words.
+            more: Options to add to those in *words*, by name.
         """
         command, rest = self.command_of(words)
         options = self.parsers[command].parse_words(rest)
@@ -307,7 +320,7 @@ SERVER = Argument("name", offers="server", help="the server")
 
 
 def filter_words(help_line: str) -> Argument:
-    """Return the argument for a filter at the end of a line; *help_line* describes the filter."""
+    """Return an `Argument` for a filter at the end of a line, with *help_line* as its help."""
     return Argument(
         "filter", nargs="*", default=[], offers="filter", metavar="FILTER", help=help_line
     )

@@ -53,9 +53,9 @@ def matcher_for(
     """Return a matcher: a function that IPython calls to complete the lines of our magics.
 
     Args:
-        catalog: The tools.
-        servers: A function that returns the names of the servers, even disconnected ones.
-        targets: A function that returns the names of the objects that `%mcp connect` accepts.
+        catalog: The catalog of the tools to offer.
+        servers: A function that returns the names of all servers, even disconnected ones.
+        targets: A function that returns the names of the variables that `%mcp connect` accepts.
         models: A function that returns the names of the models.
     """
     known: _Known = {
@@ -120,7 +120,10 @@ def _word(
 
 
 def _filter_words(parser: LineParser, words: Sequence[str]) -> list[str]:
-    """Return what a term of a filter may begin with, in the line of *parser* with these *words*."""
+    """Return the beginnings of filter terms, such as `tool:`, that fit the line.
+
+    *parser* is the parser of the line, and *words* are the words before the cursor.
+    """
     keys: Sequence[str] = LOG_KEYS
     if parser is TOOLS.parsers["history"]:
         keys = RUN_KEYS
@@ -139,7 +142,12 @@ def _filter_words(parser: LineParser, words: Sequence[str]) -> list[str]:
 def _in_family(
     family: Family, words: Sequence[str], typed: str
 ) -> tuple[LineParser | None, Sequence[str], list[str]]:
-    """Return the parser of the line, the words it reads, and the commands that may come next."""
+    """Find the command of a line, and return what is needed to complete the word *typed*.
+
+    Returns:
+        The parser of the command (None if there is no command), the words after the command, and
+        the commands that may come next.
+    """
     commands: list[str] = []
     if words and words[0] in family.parsers:
         parser, words = family.parsers[words[0]], words[1:]
@@ -159,7 +167,7 @@ def _in_family(
 def _keywords(
     catalog: Catalog, names: Sequence[str], words: Sequence[str], typed: str
 ) -> SimpleMatcherResult:
-    """Offer the arguments of the first tool in *names* that are not in *words* yet."""
+    """Offer the arguments of the tool `names[0]` that are not yet in *words*."""
     present = {word.partition("=")[0] for word in words}
     accepted = read(_schema(catalog, names)).names
     return _offer([f"{name}=" for name in accepted if name not in present], typed, "param")
@@ -182,7 +190,7 @@ def _nothing() -> SimpleMatcherResult:
 
 
 def _value(catalog: Catalog, match: re.Match[str], rest: str) -> SimpleMatcherResult:
-    """Offer values as words of the line, in the quotes that the user typed or that they need."""
+    """Offer the values of an argument, with the quotes that the user typed or that are needed."""
     line, argument, typed = match.groups()
     place = Place("value", (argument,), typed)
     return _continued(place, _schema(catalog, line.split()), rest, _word_of)
@@ -222,7 +230,7 @@ _YAML_KEY = re.compile(r"""^(["']?)([\w.-]+)\1:""", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a cursor after `typed`, which is the beginning of a name or of a value."""
+    """Where the cursor is in the arguments: the user is typing a name or a value there."""
 
     kind: Literal["name", "value"]
     path: tuple[str | int, ...]
@@ -265,7 +273,11 @@ def place_in_json(text: str) -> Place | None:
 
 
 def _after_mark(mark: str, path: list[str | int], names: list[set[str]]) -> str:
-    """Update *path* and *names* for *mark*, such as `{` or a comma; return what comes next."""
+    """Update *path* and *names* after the character *mark*; return whether a name comes next.
+
+    *mark* is a brace, a bracket, a colon or a comma. *path* is the path of the current value, and
+    *names* are the names in each object around it. The result is `name`, `value` or `nothing`.
+    """
     if mark == "{":
         path.append("")
         names.append(set())

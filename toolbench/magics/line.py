@@ -1,6 +1,6 @@
 """Read the line of a magic: its words, the JSON inside it, and its secrets.
 
-A mistake raises an error of one line and does not end the kernel.
+A mistake in a line raises an error whose message is a single line.
 """
 
 import keyword
@@ -34,7 +34,7 @@ _PHRASE = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 def words_with_quotes(line: str) -> list[str]:
-    """Return the words of *line* as `split` does, but keep double quotes, which filters need.
+    """Return the words of *line* as `split` does, but keep double quotes for use in a filter.
 
     Raises:
         UsageError: If a quotation is not closed.
@@ -49,10 +49,12 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 def quote_json(line: str) -> str:
-    """Return *line* with each JSON value in `key=[...]` and `key={...}` quoted as one word.
+    """Return *line* with quotes around each JSON value in `key=[...]` and `key={...}`.
+
+    So `split` returns each value as part of one word.
 
     Raises:
-        UsageError: If such a value is not JSON, and is followed by text that is not another word.
+        UsageError: If a value is not valid JSON, and it is not clear where the value ends.
     """
     done, rest = [], 0
     for match in _VALUE.finditer(line):
@@ -80,9 +82,9 @@ def _what_is_wrong(name: str, text: str) -> str:
 
 
 def cut_json(line: str) -> tuple[str, str | None]:
-    """Return *line* without its JSON object, and the object, which is None if there is none.
+    """Split *line* into the line without its JSON object, and the object (None if it has none).
 
-    A value of `key={...}` is not cut.
+    A value such as `key={...}` does not count as the JSON object.
     """
     start = _start_of_json(line)
     if start is None:
@@ -130,9 +132,10 @@ def _is_quoted(head: str) -> bool:
 
 
 class UsageError(error.UsageError):
-    """A line is wrong. The error fails its cell, so papermill and nbclient report it too.
+    """The line of a magic is not valid.
 
-    IPython writes usage errors of its own class to stderr, which these programs do not read.
+    Unlike IPython's own usage errors, which are only printed to stderr, this error fails its cell.
+    So papermill and nbclient report it too.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -141,9 +144,10 @@ class UsageError(error.UsageError):
 
 
 def with_whole_lists(words: Sequence[str], options: Container[str]) -> list[str]:
-    """Return *words* with the value of each of *options*, a list of names, as one word.
+    """Return *words* with the value of each of *options* joined into one word.
 
-    Users write blanks next to commas, where a shell would split the value.
+    The values are lists of names. A user may write blanks next to the commas, as in
+    `--tools add, split`, where the line was split.
     """
     whole: list[str] = []
     is_value = False
@@ -201,7 +205,7 @@ def seconds(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Return the number of things to show that *text* gives.
+    """Return the number in *text*, which says how many things to show.
 
     Raises:
         UsageError: If *text* is not a whole number above 0.
@@ -251,14 +255,17 @@ _MEMBER = re.compile(
 
 
 class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
-    """Raised with the help text if a line has `--help`; argparse itself would print and exit."""
+    """A line has `--help`. The message is the help text, which the magic prints.
+
+    argparse itself would print the text and exit.
+    """
 
 
 def answers_in_cell(magic: _Magic) -> _Magic:
-    """Decorate *magic* so that it prints help texts and other strings, and hides secrets in errors.
+    """Decorate *magic* so that it prints strings that it returns, and hides secrets in its errors.
 
-    A secret may be a token in a command, the password of a URL, or an argument called `password`.
-    An error is saved with the notebook, even if the line is not.
+    Secrets are, for example, a token in a command, the password of a URL, or an argument called
+    `password`. They must be hidden because Jupyter saves the errors with the notebook.
     """
 
     @wraps(magic)
@@ -296,7 +303,10 @@ def _secrets_in(line: str) -> Iterator[str]:
 
 
 def _members(text: str) -> Iterator[str]:
-    """Yield the values in *text*, perhaps broken JSON, whose names mean that they are secrets."""
+    """Yield the values in *text* whose names mean that they are secrets.
+
+    *text* may be JSON that is not valid.
+    """
     for match in _MEMBER.finditer(text):
         if is_secret_argument(match["name"]):
             yield match["value"]

@@ -1,4 +1,4 @@
-"""%mcp connect, reconnect and disconnect: what is connected, and how."""
+"""%mcp connect, reconnect and disconnect: read their lines, and connect or disconnect servers."""
 
 import os
 import re
@@ -82,7 +82,10 @@ def _connect(magics: "MCPMagics", options: Namespace) -> Any:
 
 
 def _open(magics: "MCPMagics", options: Namespace, name: str, entry: Any) -> Listing:
-    """Connect *entry* under *name* as the line says, and return a table of its tools."""
+    """Connect the server that *entry* describes under *name*, and return a table of its tools.
+
+    *options* are those of the line, such as the time limit.
+    """
     session = magics.client.connect(
         name,
         entry,
@@ -162,7 +165,7 @@ def _forget(magics: "MCPMagics", session: "MCPServerSession") -> str:
 
 
 def _given(options: Namespace) -> list[str]:
-    """Return which parts the line of `connect` has: `name`, options, the target, or `--`."""
+    """Return the parts that the line of `connect` has: its words, its options, and `--`."""
     written = {"name": "name", "target": options.target, "program": "--"}
     return [
         written.get(name, f"--{name}")
@@ -172,7 +175,7 @@ def _given(options: Namespace) -> list[str]:
 
 
 def _check(options: Namespace) -> None:
-    """Check that the options fit what is connected.
+    """Check that all options of the line have an effect on this kind of server.
 
     Raises:
         UsageError: If an option would have no effect.
@@ -208,14 +211,15 @@ def _check(options: Namespace) -> None:
 
 
 def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
-    """Check that the word after NAME in `connect NAME WORD` is a URL or an object to connect to.
+    """Check that the word after NAME in `connect NAME WORD` is a URL or a Python object.
 
     Args:
         words: The words after `connect`, without options.
-        names: The variables of the notebook.
+        names: The variables of the notebook, by name.
 
     Raises:
-        UsageError: If the word is neither; if it may be a command, the message shows the right form.
+        UsageError: If it is neither of these. If it may be a command, the message shows how to
+            write one.
     """
     if any(word.startswith("-") for word in words[:2]):
         return
@@ -236,7 +240,7 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
 
 
 def is_object(word: str, names: Mapping[str, Any]) -> bool:
-    """Tell whether *word* means one of *names*, the variables of the notebook, or `module:name`."""
+    """Tell whether *word* means a Python object: one of the variables *names*, or `module:name`."""
     return _bare(word) in names or _IN_MODULE.fullmatch(word) is not None
 
 
@@ -246,11 +250,13 @@ def _bare(word: str) -> str:
 
 
 def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return the target of `connect` (a command, a URL or an object) with the line's settings.
+    """Return what `connect` is to connect: a command, a URL or an object.
+
+    A command and a URL are returned as a configuration entry with the settings of the line.
 
     Args:
-        options: The parsed line.
-        names: The variables of the notebook.
+        options: The options and words of the line.
+        names: The variables of the notebook, by name.
 
     Raises:
         UsageError: If there is no target, or an option cannot be used for it.
@@ -288,7 +294,7 @@ def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
 
 
 def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the headers, the token and the folder of the line in the form of a configuration.
+    """Return the line's headers, token and folder as keys of a server's configuration.
 
     Raises:
         UsageError: If one of them cannot be used.

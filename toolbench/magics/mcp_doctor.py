@@ -46,7 +46,7 @@ def _doctor(magics: "MCPMagics", options: Namespace) -> Listing:
 
 
 def _named(magics: "MCPMagics", options: Namespace) -> tuple[str, Any]:
-    """Return the name and the entry of the server that the line means."""
+    """Return the name of the server in the line, and the configuration entry to connect it."""
     name, known = options.target, magics.client.known
     if name in known:
         return name, known[name].portable_entry

@@ -38,10 +38,10 @@ _NOTES = 8
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """Return a table of *sessions*: each server with its state, the cost of its tools, and a note.
+    """Return a table with a row for each server: its state, its tools, and a note.
 
-    The cost is in tokens. The note has the reason of a failure, or the number of tools
-    that cannot be called.
+    The tools are shown as their number and their cost in tokens. The note is the reason of a
+    failure, or the number of tools that cannot be called.
     """
     columns = ("server", "status", "protocol", "tools", "tokens", "note")
     rows = []
@@ -77,7 +77,8 @@ def tools(session: "MCPServerSession") -> Listing:
 def offer(session: "MCPServerSession") -> Listing:
     """Return the table of `tools` for a server that was just connected.
 
-    If the server has many tools, their groups are shown; the rows still have all tools.
+    If the server has many tools, only groups of tools are displayed. The rows, which Python code
+    reads, still have all tools.
     """
     listing, disabled = tools(session), _disabled(session)
     if len(listing) + len(disabled) <= _LISTED:
@@ -97,7 +98,10 @@ def offer(session: "MCPServerSession") -> Listing:
 
 
 def first_of(notes: Sequence[str], more: str) -> list[str]:
-    """Return the first of *notes*; if there are others, also their number and *more*."""
+    """Return the first of *notes*, and a last note with the number of notes that are left out.
+
+    *more* is what the last note says about how to see all of them.
+    """
     rest = len(notes) - _NOTES
     if rest <= 0:
         return list(notes)
@@ -120,7 +124,7 @@ def summary(session: "MCPServerSession") -> str:
 
 
 def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]:
-    """Return sentences about the tools of *server* whose names other servers use too.
+    """Explain which tools of *server* have a longer name here, because other servers use the name.
 
     *tools* are the tools of all servers.
     """
@@ -145,9 +149,12 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
 def without_place(
     added: "Iterable[MCPServerSession]", servers: "Mapping[str, MCPServerSession]"
 ) -> list[str]:
-    """Return sentences about the *added* sessions that failed and are not among *servers*.
+    """Return messages about servers that could not be connected and whose old session was kept.
 
-    For each of them, *servers* still has an earlier session of the same name.
+    Args:
+        added: The sessions that were just added.
+        servers: The sessions of the client, by name. If a new session failed, its name still
+            belongs to the earlier session.
     """
     failures = []
     for session in added:
@@ -185,7 +192,7 @@ def prompts(session: "MCPServerSession") -> Listing:
 
 
 def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
-    """Return a table of the servers in the configurations of other programs, and how to reach each."""
+    """Return a table of the servers that other programs on this machine have configured."""
     return Listing(
         ("server", "from", "how", "in"),
         [(s.name, s.source, s.summary, s.path) for s in discovered],
@@ -195,9 +202,9 @@ def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
 
 
 def traffic(session: "MCPServerSession", words: str = "") -> Listing:
-    """Return a table of the messages of a server that match the filter *words*.
+    """Return a table of the messages to and from a server that match the filter *words*.
 
-    An answer is in the row of its request, and each new connection has a row.
+    A request and its answer share one row. Each new connection has a row too.
 
     Raises:
         FilterError: If *words* have a key that messages do not have.
@@ -227,7 +234,7 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
 def lines(session: "MCPServerSession", what: str, words: str = "") -> Listing:
     """Return a table of the lines of a server's `log` or `stderr` that match the filter *words*.
 
-    The last ones are shown.
+    Only the last lines are displayed. The rows, which Python code reads, have all lines.
 
     Raises:
         FilterError: If *words* have a key that the lines do not have.
@@ -259,7 +266,10 @@ def _none_of(count: int, words: str) -> str:
 def _last_of(
     columns: Sequence[str], rows: Sequence[Sequence[object]], noun: str, whole: str
 ) -> Listing:
-    """Return a table of the last of *rows*; a note says that all of them are in *whole*."""
+    """Return a table of the last *rows*.
+
+    If rows are left out, a note says that *whole*, an attribute of the result, has all of them.
+    """
     notes = []
     if len(rows) > _LAST:
         notes = [
@@ -276,7 +286,7 @@ def token_bill(session: "MCPServerSession") -> "TokenBill":
 
 
 def _not_for_models(session: "MCPServerSession") -> list[str]:
-    """Return a sentence about the tools that no model gets, as a list; empty if there are none."""
+    """Return a sentence about the tools that models do not get; an empty list if there are none."""
     names = [tool.name for tool in session.tools if not tool.is_for_models]
     if not names:
         return []
@@ -290,7 +300,7 @@ def _disabled(session: "MCPServerSession") -> list[str]:
 
 
 def _problems(session: "MCPServerSession") -> list[str]:
-    """Return the problems of a server, or the failure of a server whose tools are still known."""
+    """Return the problems of a server; if it failed after its tools were listed, the failure."""
     if session.error is None:
         return session.problems
     if session.tools:
@@ -327,7 +337,7 @@ def _nothing(session: "MCPServerSession", what: str) -> str:
 def doctor_lines(sessions: "Iterable[MCPServerSession]", said: str | None = None) -> list[str]:
     """Return a line of advice for each of *sessions* that did not connect.
 
-    If *said*, an error message, is given, count only sessions whose error is a part of it.
+    If *said* is given, return advice only for the sessions whose error is part of this message.
     """
     lines = []
     for session in sessions:
@@ -352,9 +362,9 @@ Tools = Sequence["MCPToolDefinition"]
 
 
 def groups(server: str, tools: Tools) -> Listing:
-    """Return a table of the groups of *tools*: the number, the cost and the effects of each.
+    """Return a table of groups of tools with similar names, each with its number, cost and effects.
 
-    A group is shown as a pattern of its names on the server, for `%tools SERVER.PATTERN`.
+    The name of a group is a pattern, such as `issues_*`, for use in `%tools SERVER.PATTERN`.
 
     Args:
         server: The name of the server.

@@ -71,9 +71,14 @@ class MCPMagics(NotebookMagics):
         model_named: "Callable[[str], Model]",
         settings: Toolbench,
     ) -> None:
-        """Manage the servers of the client that *client* returns, and serve the tools of *catalog*.
+        """Prepare the magic for *shell*.
 
-        *model_named* returns the model that a name in a line means; *settings* has the time limit.
+        Args:
+            shell: The IPython shell.
+            client: A function that returns the client with the servers of the notebook.
+            catalog: The catalog of the tools that `%mcp serve` can serve.
+            model_named: A function that returns the model with a name that is written in a line.
+            settings: The settings of the notebook, such as the time limit for connecting.
         """
         super().__init__(shell, catalog)
         self.model_named = model_named
@@ -127,7 +132,9 @@ class MCPMagics(NotebookMagics):
         return client.server(name)
 
     def newest(self, name: str) -> "MCPServerSession":
-        """Return the connection to the server *name*; one under development runs its newest source.
+        """Return the connection to the server *name*.
+
+        A server under development (`--dev`) is first restarted if its source has changed.
 
         Raises:
             ToolNotFoundError: If there is no such server.
@@ -267,7 +274,7 @@ def _save(magics: MCPMagics, options: Namespace) -> str:
 
 
 def config_text(sessions: "Iterable[MCPServerSession]") -> tuple[str, list[str]]:
-    """Return the configuration of *sessions* as a string, and sentences about it."""
+    """Return a configuration file for the servers of *sessions*, and notes about what it lacks."""
     from toolbench.mcp.config.writer import write_config  # noqa: PLC0415 - with the first server
 
     sessions = list(sessions)
@@ -319,7 +326,7 @@ def _stop_serving(magics: MCPMagics, names: list[str]) -> str:
 
 
 def _own_tools(catalog: Catalog) -> list[AnyTool]:
-    """Return the tools that this notebook defines and can run, without runtime tools."""
+    """Return the tools that this notebook defines itself and that can be run."""
     own = []
     for entry in catalog.entries(source="notebook"):
         if entry.source != "notebook":
@@ -485,7 +492,10 @@ MCP = Family(
 
 
 def targets(names: dict[str, Any]) -> list[str]:
-    """Return the names of the variables that hold a FastMCP object or a configuration entry."""
+    """Return the names of the variables to which `%mcp connect` can connect.
+
+    Their values are FastMCP objects or entries of a configuration.
+    """
     return [
         name
         # Threads may add some

@@ -73,7 +73,7 @@ def _diff(magics: "MCPMagics", options: Namespace) -> Listing:
 
 
 def _lint(before: "Snapshot", after: "Snapshot") -> list[str]:
-    """Return sentences about findings of lint that only one of the two snapshots has."""
+    """Return sentences about lint findings that are new in *after* or no longer there."""
     old, new = _findings(before), _findings(after)
     notes = [f"Lint, new: {text}" for text in new if text not in old]
     notes += [f"Lint, gone: {text}" for text in old if text not in new]
@@ -88,9 +88,9 @@ def _findings(snapshot: "Snapshot") -> list[str]:
 
 
 def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") -> list[str]:
-    """Return sentences that compare a model's answers to *cases* with the tools before and after.
+    """Ask *model* the cases in a file, with the old and the new tools; return what has changed.
 
-    No tool is called.
+    *cases* is the path of the file. No tool is called.
     """
     questions = evals.Cases.read(cases)
     old, new = (evals.evaluate(model, _tools(side), questions) for side in (before, after))
@@ -105,7 +105,7 @@ def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") ->
 
 
 def _tools(snapshot: "Snapshot") -> "list[MCPToolDefinition]":
-    """Return the tools of *snapshot* for reading only: they cannot call a server."""
+    """Return the tools in *snapshot*. They have descriptions and schemas, but cannot be called."""
     return [
         mcp.MCPToolDefinition(
             name=name,
@@ -256,7 +256,7 @@ def _lines_of(offer: "Offer") -> list[str]:
 
 
 def _on_one_line(note: str) -> str:
-    """Return *note* on one line, so that no name of a server looks like another note."""
+    """Return *note* on one line, so that a server cannot fake another note by a line break."""
     return " ".join(note.split())
 
 

@@ -51,7 +51,9 @@ def _registry(magics: "MCPMagics", options: Namespace) -> Listing:
 def connect(
     magics: "MCPMagics", options: Namespace, open_entry: "Callable[[str, ServerEntry], Listing]"
 ) -> Any:
-    """Return the form to connect the server of `--registry`; a terminal asks for each value.
+    """Return a form with which the user connects a server of the registry.
+
+    In a terminal, which cannot show a form, the user is asked for each value instead.
 
     Args:
         magics: The magics of the notebook.
@@ -81,7 +83,10 @@ def connect(
 
 
 def _asked_for(name: str, server: "RegisteredServer", found: "Mapping[str, Way]") -> "ServerEntry":
-    """Return the entry of *server* with the values that the user types and then approves."""
+    """Ask the user for the values that *server* needs, and return its configuration entry.
+
+    The user also has to approve the result.
+    """
     from toolbench.mcp.trust.configurations import (  # noqa: PLC0415 - brings toolbench.mcp
         connection_question,
     )

@@ -27,7 +27,10 @@ def _timeline(magics: "MCPMagics", options: Namespace) -> Timeline:
 
 
 def _spans(magics: "MCPMagics", only: str) -> Iterator[Span]:
-    """Yield what happened in this session; if *only* names a server, only what is about it."""
+    """Yield a span for each thing that happened in this session.
+
+    If *only* is the name of a server, yield only what is about this server.
+    """
     # Those of loaded files are older
     for span in _all_spans(magics):
         if span.start >= BEGAN and only in ("", span.server):
@@ -48,7 +51,7 @@ def _all_spans(magics: "MCPMagics") -> Iterable[Span]:
 
 
 def _conversations(namespace: Mapping[str, Any]) -> "list[Conversation]":
-    """Return the conversations with a model, from *namespace* and from the runs, each once."""
+    """Return all conversations with a model: those in variables, and those that runs belong to."""
     found = {}
     for value in [*namespace.values(), *(record.conversation for record in history())]:
         # By name: to import the class would import the agent

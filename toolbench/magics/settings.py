@@ -19,7 +19,7 @@ _NARROWEST = 20
 
 
 class PolicyEnum(Enum[Any]):
-    """A trait whose value is an attribute of the policy, which Python code can change too.
+    """A setting whose value is stored in the policy, where Python code can change it too.
 
     The name contains "Enum" so that `%config Toolbench` lists the choices.
     """
@@ -38,7 +38,10 @@ class PolicyEnum(Enum[Any]):
 
 
 class Toolbench(Configurable):
-    """What `%config Toolbench` shows and sets; IPython's configuration files set it too."""
+    """The settings that `%config Toolbench` shows and changes.
+
+    IPython's configuration files can set them too.
+    """
 
     timeout = Float(
         None,
@@ -72,7 +75,7 @@ class Toolbench(Configurable):
     ).tag(config=True)
 
     def reset(self) -> None:
-        """Reset the settings of this process, except the policy, whose rules stay."""
+        """Reset the settings of this process, except those that are stored in the policy."""
         self.timeout = self.trace_content = None
         self.width = Toolbench.width.default_value
 

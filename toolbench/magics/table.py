@@ -23,7 +23,8 @@ class Listing:
     """A table with column names and notes; many magics return it.
 
     Attributes:
-        overview: A table to show instead of the rows, which only programs get; None if not needed.
+        overview: A shorter table to display instead of the rows; None to display the rows. Python
+            code always gets all rows.
     """
 
     def __init__(
@@ -36,9 +37,15 @@ class Listing:
         problem: str = "",
         notes: Sequence[str] = (),
     ) -> None:
-        """Show *rows*, with the sentence *head* above them, *problem* in red below, and *notes*.
+        """Make a table.
 
-        If there are no rows, show the sentence *empty* in their place.
+        Args:
+            columns: The names of the columns.
+            rows: The rows, each with a value for every column.
+            empty: The sentence to show if there are no rows.
+            head: A sentence to show above the rows.
+            problem: A sentence to show below the rows, in red.
+            notes: The sentences to show at the end.
         """
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
@@ -56,7 +63,7 @@ class Listing:
         return self
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """Return the rows as a DataFrame, each value with its type.
+        """Return the rows as a pandas DataFrame; numbers and times are not turned into strings.
 
         Raises:
             MissingExtraError: If pandas is not installed.

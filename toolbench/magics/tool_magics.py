@@ -196,7 +196,10 @@ class ToolMagics(NotebookMagics):
 
 
 def newest(catalog: Catalog, name: str) -> AnyTool:
-    """Return the tool *name*; a server under development is first started from its newest source.
+    """Return the tool *name*.
+
+    If it belongs to a server under development, the server is first restarted if its source has
+    changed.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -216,7 +219,7 @@ def newest(catalog: Catalog, name: str) -> AnyTool:
 
 
 def tell_changes(session: "MCPServerSession") -> None:
-    """Print why *session* was started again and what changed, if it is under development.
+    """Restart a server under development if its source has changed, and print what is different.
 
     Raises:
         ServerError: If the server does not start with its newest source.
@@ -228,7 +231,7 @@ def tell_changes(session: "MCPServerSession") -> None:
 
 
 def tell_if_outdated(tool: AnyTool) -> None:
-    """Print a message if *tool* uses a class that has been defined again since."""
+    """Print a message if *tool* uses an old version of a class that was defined again."""
     if tool.is_stale and (advice := remake_advice(tool)):
         print(advice)  # noqa: T201 - in the cell that asked
 

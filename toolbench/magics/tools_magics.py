@@ -91,7 +91,10 @@ class ToolsMagics(NotebookMagics):
             raise UsageError(msg)
 
     def nothing_like(self, asked: str) -> str:
-        """Return the message for a pattern or option that fits no tool; it may be a command."""
+        """Return the message for a pattern that matches no tool.
+
+        The pattern may also be a misspelt command, so the message suggests commands too.
+        """
         near = did_you_mean(asked, [*TOOLS.commands, *self.catalog.names(asked)])
         return f"No tool matches {asked!r}.{near} %tools lists them all."
 
@@ -139,7 +142,7 @@ class LintReport:
     """A sequence of the findings of several tools, the worst first."""
 
     def __init__(self, tools: Iterable[AnyTool]) -> None:
-        """Lint *tools*, each alone and all together."""
+        """Lint each of *tools*, and all of them as the set of tools that a model gets."""
         looked_at = list(tools)
         self.findings: list[Finding] = sorted(
             llm.lint.lint_tools(looked_at), key=lambda finding: _SEVERITIES.index(finding.severity)
@@ -282,14 +285,15 @@ _MOST = 1_000_000
 
 
 def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
-    """Read `name=values` words: a range `1..5` or `0..1..0.25`, a list `[a,b]`, or one value.
+    """Read the `name=values` words of a sweep, and return the values by argument.
 
-    A range includes both ends. An item of a list is a string if *node* accepts a string, else JSON
-    if it is valid JSON.
+    The values are a range such as `1..5` or `0..1..0.25`, which includes both ends, a list such as
+    `[a,b]`, or a single value. *node* is the schema of the arguments. Where it requires a string,
+    an item of a list is a string; otherwise, the item is read as JSON if possible.
 
     Raises:
-        UsageError: If a word has no `=`, repeats an argument, is wrong for `from_words`, or is a
-            range that never ends or has too many values. The message lists all mistakes.
+        UsageError: If a word has no `=`, repeats an argument, has a value that cannot be read, or
+            is a range that never ends or has too many values. The message lists all mistakes.
     """
     grid, mistakes = dict[str, Any](), dict[str, str]()
     for word in words:
@@ -307,9 +311,9 @@ def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
 
 
 def _values(word: str, node: Node) -> list[Any]:
-    """Return the values in *word*, `name=values`: those of a range or of a list, or one value.
+    """Return the values in a word `name=values`: a range, a list, or a single value.
 
-    If the argument itself takes a list, only a list of such lists has several values.
+    If the argument itself takes a list, `[a,b]` is a single value, and `[[a,b],[c]]` has two.
     """
     name, _, text = word.partition("=")
     if match := _RANGE.fullmatch(text):
