@@ -49,7 +49,8 @@ def in_this_kernel(folder: str | Path) -> list[str]:
 def in_clean_environment(folder: str | Path, *, openhands: bool) -> list[str]:
     """Return the terminal commands that install the package in *folder* into a new environment.
 
-    If this toolbench did not come from a package index, they install it from where it came.
+    If toolbench itself was not installed from a package index, the commands install it from the
+    same source as here.
     """
     path = _as_path(folder).rstrip("/")
     place, packages = quote(f"{path}_env"), quote(path)

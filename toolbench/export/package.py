@@ -45,16 +45,17 @@ _OURS = "toolbench"
 
 
 class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Python 3.12
-    """The folder of a package that was written: a path that a cell shows as a card.
+    """The path of an exported package. A notebook displays it as a card.
 
     Attributes:
-        package: The name to import.
-        tool_names: The tools.
+        package: The name with which the package is imported.
+        tool_names: The names of the tools in the package.
         files: The paths of the files in the folder.
-        variables: The environment variables that its code reads.
-        openhands: Whether it is for the OpenHands SDK.
-        notes: The sentences of "To look at" in its README: what is not in the package, and which calls
-            are not repeated by its tests. After them sentences about the files of an earlier export.
+        variables: The names of the environment variables that the package reads.
+        openhands: Whether the package is for the OpenHands SDK.
+        notes: Sentences about what you should check: what is not in the package, which calls its
+            tests do not repeat, and which files of an earlier export are still there. The README
+            has them under "To look at", except those about files.
     """
 
     package: str = ""
@@ -65,7 +66,7 @@ class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Py
     notes: tuple[str, ...] = ()
 
     def to_look_at(self) -> str:
-        """Return the notes, each after a line break; an empty string if there are none."""
+        """Return the notes as lines of text, each with a line break before it."""
         return "".join(f"\nTo look at: {note}" for note in self.notes)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -84,51 +85,54 @@ def export_package(
 ) -> PackageFolder:
     """Write *tools* of this notebook, or of a file, as a package that can be installed.
 
-    `definition.py` has the description for models, `impl.py` has the code that does the work.
-    Both files get the imports, functions, classes and constants that they need from the cells.
-    These parts are found by following the names in the source code; nothing is run. Assignments
-    into a needed object (`prices["tea"] = 3`) are included. A function gets the last value of a
-    name; other code gets the value from before it. A statement that only uses one of these parts,
-    such as `rows.append(1)` or `db.execute("insert ...")`, is not taken: the README and the message
-    of the export name it, and *cells* takes its cell.
+    `definition.py` has what a model sees of the tools, and `impl.py` has the code that does the
+    work. Both files get the imports, functions, classes and constants of the cells that they need.
+    These are found by following the names in the source code; nothing is run. A function gets the
+    last value of a name, and other code gets the value that the name had when the code ran.
 
-    The content of files and databases is not in the package. The README names the files that the code
-    names, and the tests are skipped if one is missing. `API_KEY = "..."` becomes
-    `API_KEY = environ["API_KEY"]`. Nothing is written if a needed value exists only in the kernel,
-    comes from a magic or from a module of yours that no package holds, or has a secret in it.
+    Assignments into a needed object, such as `prices["tea"] = 3`, are included. Other statements
+    that may change a needed object, such as `rows.append(1)` or `db.execute("insert ...")`, are
+    left out. The README and the message of the export list them. To include such a statement, pass
+    the number of its cell in *cells*.
 
-    The project also has pyproject.toml, a README, a notebook and an MCP server, which makes the tools
-    in one thread and runs sync tools one after another. The package has the name of the tool, or the
-    name of the folder if there are several tools; `_tool` is added to a name that Python or another
-    installed package has.
+    The content of files and databases is not in the package. The README lists the files that the
+    code names, and the tests are skipped if one of these files is missing. `API_KEY = "..."`
+    becomes `API_KEY = environ["API_KEY"]`. The export fails if a needed value exists only in the
+    kernel, comes from a magic, comes from a module that belongs to no package, or has a secret.
 
-    The tests repeat calls of the session. They compare the result, and a `to_llm_content` of its
-    class, if the tool declares `read_only` and not `open_world`; for other tools, they check that
-    the arguments are accepted. Answers that the user gave are given again. Left out are calls of an
-    earlier version of the tool, calls that were refused, and calls with a secret or with a question
-    that had no answer. A path among the arguments stays as it is. The README says which calls are
-    not compared, and why.
+    The project also has pyproject.toml, a README, a notebook and an MCP server. The server runs
+    tools that are not coroutines one after another, in one thread. The package has the name of the
+    tool or, if there are several tools, of the folder. `_tool` is added if Python or an installed
+    package already uses this name.
+
+    The tests repeat calls of this session, with the answers that the user gave. If a tool declares
+    `read_only` and not `open_world`, the tests expect the same result. For other tools, they only
+    check that the arguments are accepted. Calls of an earlier version of the tool, refused calls,
+    calls with a secret, and calls with an unanswered question are left out. Paths in arguments stay
+    as they are. The README says which calls are not compared, and why.
 
     Args:
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
             `create`.
-        folder: The folder of the project. It is created if needed. `~` is the home directory.
-        cells: The numbers of cells that are taken too, whatever they do: `[2]` for In [2]. In a file,
-            which has no cells, `[0]` takes all of its statements.
-        tests: The recorded calls that become tests; if left out, the calls of this session in
-            `history()`; none for `()`.
-        openhands: Write for the OpenHands SDK. The package then needs the SDK and Python 3.12, not
-            toolbench. The SDK has no `current_run`, so questions and progress are lost.
-        overwrite: Replace existing files that have other content, and remove the files that only an
-            earlier export wrote. Files that you changed are kept and named.
+        folder: The folder of the project, which is created if needed. `~` is the home directory.
+        cells: The numbers of cells to include completely: `[2]` for In [2]. For tools from a file,
+            `[0]` includes all statements of the file.
+        tests: The recorded calls that become tests. By default, these are the calls of this
+            session in `history()`; pass `()` for no calls.
+        openhands: Write the package for the OpenHands SDK. It then needs the SDK and Python 3.12
+            instead of toolbench. The SDK has no `current_run`, so its tools cannot ask questions
+            or report progress.
+        overwrite: Replace existing files that have other content, and remove files that only an
+            earlier export wrote. Files that you changed are kept, and the result names them.
 
     Returns:
-        The folder: a path. Shown at the end of a cell, it also lists what you should look at;
-        `notes` has these sentences.
+        The path of the folder. If a cell displays it, it also shows what you should check; these
+        sentences are in `notes`.
 
     Raises:
         ExportError: If a needed part cannot be found or written, or if a secret would be written.
-        FileError: If a file exists with other content. Each message names the causes, and nothing is
+            In this case, nothing is written.
+        FileError: If files exist with other content. The message names them, and nothing is
             written.
 
     Examples:
@@ -303,10 +307,12 @@ def _parts_of(
 
 
 def _check_bytes(tool: AnyTool) -> None:
-    """Check that *tool* gets bytes in the SDK too, which leaves the decoding to pydantic.
+    """Check that *tool* will get bytes, not base64, as its arguments in the OpenHands SDK.
+
+    There, pydantic decodes the arguments, so the classes of the user must declare base64.
 
     Raises:
-        ExportError: If a class of the user would take the letters of base64 as the bytes.
+        ExportError: If a class of the user does not declare that its bytes are sent as base64.
     """
     # The action of a function is written with its configuration
     written = tool.action_type if isinstance(tool.executor, FunctionCall) else None

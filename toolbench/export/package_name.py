@@ -15,10 +15,10 @@ _DEVICES = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
 
 
 def package_name(tools: Sequence[AnyTool], folder: str) -> str:
-    """Return the name of the package: the name of the tool if there is only one, else of *folder*.
+    """Return the name of the package: that of a single tool, or that of *folder* for several tools.
 
-    A name that is not valid is changed; a name that Python or another package uses gets `_tool` at
-    its end.
+    A name that is not valid for a package is changed. `_tool` is added to a name that Python or
+    another package already uses.
     """
     name = folder
     if len(tools) == 1:

@@ -34,15 +34,16 @@ def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -> list[str]:
-    """Write *contents* into *folder*, and list there what was written.
+    """Write *contents* into *folder*, with a list of the files for later exports.
 
     Args:
-        folder: The folder of the project; it is made if needed.
+        folder: The folder of the project, which is created if needed.
         contents: The content of each file, by its path in *folder*.
         removal: Remove the files that only an earlier export wrote, unless the user changed them.
 
     Returns:
-        Sentences for the user: which files were removed, and which earlier files are still there.
+        Sentences for the user about earlier files that were removed, or kept because the user had
+        changed them.
 
     Raises:
         ExportError: If a file cannot be written or removed.
@@ -79,7 +80,9 @@ def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -
 
 
 def _listed_digests(folder: Path) -> Mapping[str, str]:
-    """Return the digests of the files that exports wrote into *folder*; empty if there is no list.
+    """Return the digests of the files that earlier exports wrote into *folder*, by path.
+
+    The result is empty if there was no earlier export.
 
     Raises:
         ExportError: If the list cannot be read.
@@ -103,7 +106,7 @@ def _listed_digests(folder: Path) -> Mapping[str, str]:
 
 
 def _is_own_file(folder: Path, place: str) -> bool:
-    """Tell whether *place* is a file in *folder* itself: no link on the way leads elsewhere."""
+    """Tell whether *place* is a file inside *folder* that no link on its path leads out of."""
     parts = Path(place).parts
     try:
         path = folder.resolve().joinpath(*parts)
@@ -140,7 +143,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _digest(content: bytes) -> str:
-    """Return the SHA-256 of *content* with Unix line ends, because Git may write Windows ones."""
+    """Return the SHA-256 of *content* with Unix line ends, because Git may have changed them."""
     return sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 

@@ -58,11 +58,11 @@ class ToolServer(Protocol):
 
 
 def export_stubs(session: ToolServer, file: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a typed module for the tools of a server: pydantic models, and a function for each.
+    """Write a Python module with a typed function for each tool of a server.
 
-    Each function takes a model with the arguments, and calls the tool of the same name on the
-    connected server. The types are for editors and type checkers. Rules that types cannot express
-    (patterns, formats, conditions) are checked against the server's schema when the tool is called.
+    Each function takes its arguments as a pydantic model, and calls the tool of the same name on
+    the connected server. The types help editors and type checkers. Rules that types cannot express,
+    such as patterns and conditions, are checked by the server's schema when the tool is called.
 
     Args:
         session: A connected server: `client.servers["name"]`.
@@ -122,10 +122,10 @@ def stubs_for(server: str, tools: Iterable[ToolDefinition[Any, Any]]) -> str:
 
 
 class ModelClasses:
-    """Writes the pydantic classes of one module. Each class has its own name."""
+    """Writes pydantic classes for JSON Schemas, with different names in one module."""
 
     def __init__(self, names_in_use: set[str]) -> None:
-        """Write no classes yet; no class will get a name in *names_in_use*."""
+        """Begin without classes. No class will get one of *names_in_use*."""
         self._names_in_use = names_in_use
         self._texts: list[str] = []
         self._classes: dict[tuple[int, str], str] = {}
@@ -222,9 +222,9 @@ class ModelClasses:
 
 
 def _literal(values: list[Any]) -> str:
-    """Return the type for *values* as text: a `Literal`, or the types of *values*.
+    """Return the type annotation for a value that is one of *values*.
 
-    The types are used if `Literal` cannot hold one of the values.
+    It is a `Literal`. If `Literal` cannot have one of the values, it has the types of the values.
     """
     if all(isinstance(value, str | bool | int) or value is None for value in values):
         return f"Literal[{', '.join(map(repr, values))}]"
@@ -260,7 +260,7 @@ def unique(name: str, names_in_use: set[str]) -> str:
 
 
 def docstring(text: str) -> str:
-    """Return *text*, which is not trusted, as a docstring; nothing in it can end the docstring."""
+    """Return *text* as a docstring. *text* is not trusted, and nothing in it ends the docstring."""
     return repr(text.strip() or "No description.")
 
 

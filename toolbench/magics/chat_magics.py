@@ -310,7 +310,7 @@ class ChatMagics(NotebookMagics):
         return tools
 
     def _tools_of(self, name: str) -> Iterable[Any]:
-        """Return the tools that *name* means: one tool, those of a server, or those of a pattern."""
+        """Return the tools that *name* means: one tool, or those of a server or of a pattern."""
         if "*" in name:
             tools = self.catalog.tools(name)
             if not tools:

@@ -1,1 +1,1 @@
-"""Analyse a user's code: the statements, the names in them, and the statements a name needs."""
+"""Analyse a user's code: its statements, their names, and which statements a name needs."""

@@ -1,4 +1,4 @@
-"""Find secrets in Python code and its comments, by names and by shape, and refuse them."""
+"""Find secrets in Python code and its comments, so that no export writes them into a file."""
 
 import ast
 import io
@@ -37,9 +37,9 @@ _SHORTEST = 3
 
 
 class CodeSecret(NamedTuple):
-    """A secret in code: its line, its name and its text.
+    """A secret in code: its line number, the name of the variable or argument, and its text.
 
-    The name is empty if only the text shows that it is a secret.
+    The name is empty if the secret was recognised by its text alone.
     """
 
     line: int
@@ -59,7 +59,10 @@ def secrets_in_code(code: str) -> Iterator[CodeSecret]:
 
 
 def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
-    """Yield the secrets in *text*; with *is_prose*, also secrets in the middle of a sentence."""
+    """Yield the secrets in *text*.
+
+    If *is_prose* is true, secrets in the middle of a sentence are found too.
+    """
     yield from keys_in(text)
     pieces = {text.strip(), *map(str.strip, text.splitlines())}
     if is_prose:
@@ -75,7 +78,10 @@ def secrets_in_text(text: str, *, is_prose: bool = False) -> Iterator[str]:
 
 
 def _secrets_at(part: ast.AST) -> Iterator[CodeSecret]:
-    """Yield the secrets among the values that have a name in *part* itself."""
+    """Yield the secrets in *part* of a syntax tree, such as an assignment or a call.
+
+    A value is a secret if the variable, argument or key for it has the name of a secret.
+    """
     for name, value in chain(_values_with_names(part), _values_with_keys(part)):
         if is_secret_argument(name):
             for constant in _held_texts(value):
@@ -108,7 +114,7 @@ def _texts_of(part: ast.Constant | ast.JoinedStr) -> Iterator[str]:
 
 
 def _held_texts(value: ast.AST) -> Iterator[ast.Constant]:
-    """Yield the constants in *value* whose text becomes a part of the value."""
+    """Yield the constants in the expression *value* whose text ends up in its result."""
     inner: Iterable[ast.AST] = ()
     if isinstance(value, ast.Constant):
         yield value
@@ -127,7 +133,10 @@ def _held_texts(value: ast.AST) -> Iterator[ast.Constant]:
 
 
 def _declares_secrets(value: ast.AST) -> bool:
-    """Tell whether *value* is a dict of secrets by parameter, as in the executor of a tool."""
+    """Tell whether *value* is a dict such as `{"api_key": Secret("TRACKER")}`.
+
+    Such a dict declares which parameters of a tool get secrets, and has no secret itself.
+    """
     if not isinstance(value, ast.Dict) or not value.values:
         return False
     functions = [getattr(each, "func", None) for each in value.values]
@@ -135,7 +144,7 @@ def _declares_secrets(value: ast.AST) -> bool:
 
 
 def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each value in *part* that has a name, with the name of its variable or argument."""
+    """Yield each value in *part* after the name of its variable, argument or attribute."""
     match part:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -155,7 +164,7 @@ def _values_with_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each of the compared values, with the name of a variable that it is compared with."""
+    """Yield each side of a comparison after the name of a variable to which it is compared."""
     for name, value in product(_names_in(sides), sides):
         texts = ""
         for constant in _held_texts(value):
@@ -166,7 +175,7 @@ def _compared(sides: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _values_with_keys(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each value in *part* that follows a string, with this string as its name."""
+    """Yield each value in *part* after the string that names it, as in `getenv("TOKEN", "x")`."""
     match part:
         case ast.Tuple(elts=[key, value]) | ast.List(elts=[key, value]):
             yield from _named(key, [value])
@@ -223,7 +232,7 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _in_comments(code: str) -> Iterator[CodeSecret]:
-    """Yield the secrets in comments: in their sentences, and in code that is commented out."""
+    """Yield the secrets in comments, even in code that was commented out."""
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type != tokenize.COMMENT:
             continue
@@ -241,9 +250,9 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with `API_KEY = "..."` changed to `API_KEY = environ["API_KEY"]`.
 
-    A statement is changed only if the secret is the whole value of a variable. `check_statement`
-    refuses all other statements with a secret. If the code itself gives the name `environ` a value,
-    nothing is changed.
+    Only assignments of a whole secret to a variable are changed. `check_statement` refuses all
+    other statements with a secret. If the code uses the name `environ` for something else, nothing
+    is changed.
     """
     statements = list(statements)
     for statement in statements:
@@ -281,7 +290,7 @@ def _reading(statement: Statement) -> Statement:
 
 
 def variables_in(modules: Mapping[str, str]) -> list[str]:
-    """Return the names of the environment variables that *modules* read in place of secrets."""
+    """Return the environment variables that *modules* read since `with_environment` changed them."""
     variables = set[str]()
     for text in modules.values():
         for node in ast.parse(text).body:
@@ -316,7 +325,7 @@ def check_statement(statement: Statement) -> None:
 
 
 def check_text(text: str, place: str) -> None:
-    """Check that *text*, the content of the file at *place*, has no secret.
+    """Check that *text*, which would be written to the file *place*, has no secret.
 
     Raises:
         ExportError: If *text* has a secret.
@@ -330,7 +339,11 @@ def check_text(text: str, place: str) -> None:
 
 
 def holds_secret(text: str, *, is_code: bool) -> bool:
-    """Tell whether *text* has a secret of this session, a key or, in code, a named secret."""
+    """Tell whether *text* has a secret.
+
+    A secret is one that this session has used, or a string with the shape of a key. In code, it is
+    also a value whose name means a secret.
+    """
     if MARK in text or remembered.redactor.occurs_in(text) or any(keys_in(text)):
         return True
     return is_code and any(secrets_in_code(text))

@@ -1,9 +1,9 @@
 """Find the statements that some names need, by following the names in the code.
 
-A function looks up its names when it is called, so it gets their last values; other code gets the
-values from when it ran. An assignment into a needed object (`prices["tea"] = 3`) is needed too.
-Other statements that only use such an object (`rows.append(1)`, `db.execute(...)`) are left out and
-listed. The user can add them by the number of their cell.
+A function looks up its names when it is called, so it gets their last values. Other code gets the
+values that the names had when it ran. An assignment into a needed object (`prices["tea"] = 3`) is
+needed too. Other statements that may change a needed object (`rows.append(1)`, `db.execute(...)`)
+are left out, and the user is told. The user can include them by the number of their cell.
 """
 
 import ast
@@ -21,11 +21,11 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 
 class LeftOut(NamedTuple):
-    """A statement that is left out, although it uses something that is taken.
+    """A statement that is not exported, although it may change an object that is exported.
 
     Attributes:
         statement: The statement.
-        names: The names of the taken things that it uses.
+        names: The names of the exported objects and functions that the statement uses.
     """
 
     statement: Statement
@@ -51,11 +51,11 @@ class Needed:
         return [self.statements[place] for place in sorted(self.places)]
 
     def left_out(self) -> list[LeftOut]:
-        """Return the statements that use what is taken, and are not taken themselves."""
+        """Return the statements that are not needed, but may change an object that is needed."""
         return list(_left_out(self))
 
     def objects(self) -> set[str]:
-        """Return the names of the taken objects: all that is not a function, class or import."""
+        """Return the needed names that are not functions, classes or imports."""
         names = set[str]()
         for place in self.places:
             statement = self.statements[place]
@@ -69,9 +69,10 @@ class _Use(NamedTuple):
 
     Attributes:
         name: The name.
-        before: The place of a statement: the last definition before it counts.
-        call: The place at which a function of this name may be called.
-        user: The code that uses the name; empty if the name may be missing.
+        before: The index of a statement. The use gets the last value of the name before it.
+        call: The index of the statement at which the name, if it is a function, may be called.
+        user: The name of the code that uses this name, for a message if the name has no value.
+            Empty if it need not have a value.
     """
 
     name: str
@@ -94,10 +95,10 @@ def needed_by(
     Args:
         statements: All statements, in the order in which they ran.
         names: The names that are needed.
-        user: The tool that needs *names*, for sentences about missing names.
-        without: Names to ignore, because other code will define them.
-        maybe: Names that are needed too, but only if a statement defines them.
-        cells: The numbers of cells that are taken too, whatever they contain.
+        user: The name of the tool that needs *names*, for messages about missing names.
+        without: Names to ignore, because the code that the export writes defines them.
+        maybe: More names that are needed, but may be missing.
+        cells: The numbers of the cells whose statements are also needed.
 
     Raises:
         ExportError: If *cells* has a number that no cell has.
@@ -139,7 +140,10 @@ def _missing(use: _Use, reason: str) -> str:
 
 
 def _places_of(statements: Sequence[Statement], cells: Collection[int]) -> Iterator[int]:
-    """Yield the places of the statements in *cells*, except those that are taken only if needed.
+    """Yield the indexes of the statements in *cells*.
+
+    Imports and tools are left out, because they are included only if other code needs them. Calls
+    of tools are left out too.
 
     Raises:
         ExportError: If a cell does not exist.
@@ -165,7 +169,15 @@ def _places_of(statements: Sequence[Statement], cells: Collection[int]) -> Itera
 
 
 def _uses(statement: Statement, place: int, call: int, end: int, user: str) -> Iterator[_Use]:
-    """Yield the names that *statement* at *place* uses; its functions may be called at *call*."""
+    """Yield the names that *statement* uses, when it runs and when its functions are called.
+
+    Args:
+        statement: The statement.
+        place: The index of the statement.
+        call: The index of the statement at which functions in it may be called.
+        end: The number of all statements.
+        user: The name of the code that needs this statement, for messages.
+    """
     names = statement.names
     for name in names.now:
         # `x = x + 1`, or a name that it gives itself: an earlier value counts if there is one
@@ -190,7 +202,7 @@ def _uses(statement: Statement, place: int, call: int, end: int, user: str) -> I
 
 
 def _giving(statements: Sequence[Statement], use: _Use) -> int | None:
-    """Return the place of the definition that counts for *use*; None if there is none."""
+    """Return the index of the statement that gives *use* its value; None if there is none."""
     for place in reversed(range(use.before)):
         statement = statements[place]
         if use.name in statement.names.gives:
@@ -201,7 +213,10 @@ def _giving(statements: Sequence[Statement], use: _Use) -> int | None:
 
 
 def _assigning_into(statements: Sequence[Statement], use: _Use, place: int) -> Iterator[int]:
-    """Yield the places after *place* of statements that assign into the object of *use*."""
+    """Yield the indexes after *place* of the statements that assign into the object of *use*.
+
+    Only assignments before the use are yielded.
+    """
     for later in range(place + 1, use.before):
         statement = statements[later]
         # `@app.register` assigns into `app`, but `@functools.cache` into nothing
@@ -238,7 +253,7 @@ def _left_out(needed: Needed) -> Iterator[LeftOut]:
 
 
 def _running_names(statement: Statement) -> set[str]:
-    """Return the names through which *statement* may change an object when it runs."""
+    """Return the names of the objects and functions by which *statement* may change an object."""
     if not statement.is_definition:
         return set(statement.names.now | statement.names.into)
     # Its decorators run code; its annotations and defaults only look
@@ -251,10 +266,10 @@ def _running_names(statement: Statement) -> set[str]:
 
 
 class _Reached:
-    """The names that statements reach through the functions and classes that they name."""
+    """Finds the names that a statement uses indirectly, by calling functions and classes."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
-        """Look at the last definition of each name in *statements*; a tool reaches nothing."""
+        """Use the last definition of each name in *statements*. Tools are not followed."""
         self._later = dict[str, frozenset[str]]()
         for statement in statements:
             for name in statement.names.gives:
@@ -294,7 +309,10 @@ def _acts(statement: Statement) -> bool:
 
 
 def code_of(name: str) -> str:
-    """Return the code of the notebook's cells that *name* needs; empty if a part is missing."""
+    """Return the code that *name* needs, from the cells of the notebook.
+
+    The result is empty if a part of the code cannot be found.
+    """
     shell = running_shell()
     if shell is None:
         return ""

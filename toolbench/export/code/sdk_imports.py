@@ -10,8 +10,8 @@ from toolbench.export.code.statements import Statement, statement_of
 def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with the imports in `with openhands():` moved out of the block.
 
-    A package for the SDK needs no `with`, because the modules there are the SDK's own. A block with
-    other code in it stays as it is.
+    A package for the SDK needs no such block, because it imports from the SDK itself. A block that
+    also has other code is not changed.
     """
     changed = list[Statement]()
     for statement in statements:
@@ -26,8 +26,8 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
 def with_context_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with each import of the SDK inside a `with openhands():` block.
 
-    A package for toolbench can import from the SDK only this way. The notebook may have called
-    `openhands()` instead, but such a call defines no name, so it is left out.
+    In a package for toolbench, the imports work only inside such a block. A notebook can also call
+    `openhands()` once, but the export does not include this call, because it defines no name.
     """
     changed = list[Statement]()
     for statement in statements:

@@ -32,10 +32,11 @@ class Statement:
     Attributes:
         code: The source.
         node: The syntax tree.
-        names: The names that it gives and uses.
-        obstacle: The reason why it cannot be in a file, as part of a sentence; empty if it can.
-        is_tool: Whether it is a function with a decorator that makes it a tool.
-        cell: The number of its cell; 0 in a file.
+        names: The names to which the statement gives a value, and the names that it uses.
+        obstacle: The reason why the statement cannot be written into a file, as part of a sentence;
+            empty if it can be.
+        is_tool: Whether the statement is a function with a decorator that makes it a tool.
+        cell: The number of the statement's cell; 0 in a file.
     """
 
     code: str
@@ -57,13 +58,15 @@ class Statement:
 
     @property
     def may_leave(self) -> bool:
-        """Whether the names that this statement gives may keep their earlier values."""
+        """Whether some names may keep their earlier values, as with an assignment in an `if`."""
         kinds = ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar | ast.Match
         return isinstance(self.node, kinds)
 
 
 def statements_of(module: ModuleType) -> list[Statement]:
-    """Return the statements of *module*; for the notebook's own module, the cells' statements.
+    """Return the statements of *module*.
+
+    For the module of the notebook, return the statements of all cells that ran.
 
     Raises:
         OSError: If *module* has no source.
@@ -97,7 +100,10 @@ def _with_places(statements: Iterable[Statement], module: ModuleType, cell: int)
 
 
 def tool_decorators(node: ast.stmt, module: ModuleType) -> list[ast.expr]:
-    """Return the decorators of *node*, in *module*, that make a function a tool."""
+    """Return the decorators of *node* that make a function a tool, such as `@tool`.
+
+    *module* is the module that contains *node*. It shows what the decorators' names mean.
+    """
     found = list[ast.expr]()
     for decorator in getattr(node, "decorator_list", ()):
         first, *rest = ast.unparse(getattr(decorator, "func", decorator)).split(".")
@@ -110,7 +116,10 @@ def tool_decorators(node: ast.stmt, module: ModuleType) -> list[ast.expr]:
 
 
 def _compiled_cells(shell: Any) -> Iterator[str]:
-    """Yield the cells that *shell* compiled, because nbval runs cells without a history."""
+    """Yield the code of the cells that *shell* compiled.
+
+    This is needed because nbval runs cells without adding them to the history.
+    """
     is_cell = shell.compile.format_code_name
     # Python keeps them for tracebacks
     for name in list(linecache.cache):
@@ -119,7 +128,10 @@ def _compiled_cells(shell: Any) -> Iterator[str]:
 
 
 def _failed_line(history: Any, number: int) -> int | None:
-    """Return the line at which cell *number* failed; None if it did not, or it is unknown."""
+    """Return the line at which cell *number* failed; None if it did not fail.
+
+    The result is also None if the line is not known.
+    """
     error = getattr(history, "exceptions", {}).get(number, {})
     text = _COLOUR.sub("", "\n".join(error.get("traceback", ())))
     # Of errors in a chain, the last one ended the cell
@@ -131,9 +143,9 @@ def _failed_line(history: Any, number: int) -> int | None:
 
 
 def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
-    """Yield the statements of *cell*; none if *cell* is not Python.
+    """Yield the statements of *cell*; none if *cell* is not valid Python.
 
-    *is_main* is whether `__name__ == "__main__"` is true there, as in a notebook.
+    *is_main* tells whether `__name__ == "__main__"` is true in the code, as it is in a notebook.
     """
     try:
         tree = ast.parse(cell)
@@ -158,7 +170,7 @@ def _of_cell(cell: str, *, is_main: bool) -> Iterator[Statement]:
 
 
 def statement_of(node: ast.stmt, code: str) -> Statement:
-    """Return the statement *node*, whose source is *code*."""
+    """Make a `Statement` of the syntax tree *node*, whose source is *code*."""
     # A line with several statements, or a top-level `await`
     if not _stands_alone(code, node):
         code = ast.unparse(node)
@@ -169,7 +181,7 @@ def statement_of(node: ast.stmt, code: str) -> Statement:
 
 
 def _stands_alone(code: str, node: ast.stmt) -> bool:
-    """Tell whether *code* is the statement *node* and nothing else, and compiles as a file."""
+    """Tell whether *code* has only the statement *node*, and can be written into a file."""
     try:
         compile(code, "cell", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

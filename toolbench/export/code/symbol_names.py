@@ -20,8 +20,8 @@ class Names:
     Attributes:
         gives: The names to which the statement gives a value.
         now: The names that the statement uses when it runs.
-        later: The names that the functions in the statement use when they are called.
-        quoted: The names in quoted annotations; they may be undefined.
+        later: The names that functions in the statement use, but only when they are called.
+        quoted: The names in quoted annotations, which need not be defined.
         into: The names of the objects into which the statement assigns, as in `rows[0] = 1`.
     """
 
@@ -76,7 +76,10 @@ def names_of(node: ast.stmt, code: str) -> Names:
 
 
 class _WithGenerators(ast.NodeTransformer):
-    """Replaces comprehensions with generators, which have a symbol table in any Python."""
+    """Replaces comprehensions with generators.
+
+    In all versions of Python, generators have their own symbol table, and comprehensions do not.
+    """
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
         """Return a generator of the items of *node*."""
@@ -92,7 +95,10 @@ class _WithGenerators(ast.NodeTransformer):
 
 
 def names_of_await(node: ast.stmt) -> Names:
-    """Return the names in *node*, which has an `await`, so Python makes no symbol table."""
+    """Return the names in *node*, which has an `await` outside of a function.
+
+    For such a statement, Python makes no symbol table.
+    """
     gives, now = set[str](), set[str]()
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
@@ -117,7 +123,7 @@ def _public_names(module: str) -> Iterator[str]:
 
 
 class _Uses:
-    """The global names that a symbol table, and the tables inside it, use and define."""
+    """Collects the global names that a piece of code uses and defines, from its symbol tables."""
 
     def __init__(self) -> None:
         self.now = set[str]()
@@ -125,7 +131,10 @@ class _Uses:
         self.given = set[str]()
 
     def collect(self, table: SymbolTable, *, is_called_later: bool) -> None:
-        """Add the names of *table*; *is_called_later* is true inside a function called later."""
+        """Add the names of *table* and of the tables inside it.
+
+        *is_called_later* is true for the table of a function, whose code runs only when called.
+        """
         is_top = table.get_type() == "module"
         for symbol in table.get_symbols():
             name = symbol.get_name()
@@ -159,14 +168,14 @@ def running_now(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _added_to(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that *node* adds to, as in `total += 1`; the symbol table omits them."""
+    """Yield the names that *node* uses by `total += 1`, which the symbol table does not report."""
     for part in running_now(node):
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             yield part.target.id
 
 
 def set_first(node: ast.stmt) -> set[str]:
-    """Return the names that *node* gives a value after `for` or `as`, before its body uses them."""
+    """Return the names that a `for` or `with` statement sets before its body runs."""
     targets: list[ast.expr | None] = []
     sources: list[ast.expr] = []
     if isinstance(node, ast.For | ast.AsyncFor):
@@ -193,7 +202,10 @@ def _loaded_or_stored(node: ast.AST, kind: type[ast.expr_context]) -> set[str]:
 
 
 def _assigned_into(node: ast.stmt) -> Iterator[str]:
-    """Yield the names of objects that *node* changes by an item, an attribute or a decorator."""
+    """Yield the names of objects that *node* changes.
+
+    It may set an item or an attribute of an object, or use a method of the object as a decorator.
+    """
     for part in running_now(node):
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
             yield from base_of(part)

@@ -1,4 +1,7 @@
-"""Divide a user's code into two parts: the code that the definition needs, and all other code."""
+"""Divide a user's code between the two modules of a package.
+
+`definition.py` gets the code that the definitions of the tools need, and `impl.py` the rest.
+"""
 
 import ast
 from collections.abc import Collection, Iterable, Sequence
@@ -33,9 +36,10 @@ _OF_PYTHON = frozenset({"classmethod", "dict"})
 
 @dataclass(frozen=True)
 class Half:
-    """One of the two modules, `definition.py` or `impl.py`.
+    """The code of one of the two modules, `definition.py` or `impl.py`.
 
-    It has some of the user's statements, then the code that the export writes, if any.
+    `statements` are statements of the user. `written` is the code below them, which the export
+    itself writes; it may be empty.
     """
 
     statements: tuple[Statement, ...]
@@ -56,17 +60,18 @@ class Half:
 
 @dataclass(frozen=True)
 class Division:
-    """Both halves of the code, and the parts outside of them.
+    """The code of a package, divided into its modules.
 
     Attributes:
-        definition: The module with the names, inputs and outputs of the tools.
-        implementation: The module with the code that does the work of the tools.
+        definition: The code of `definition.py`: the names, inputs and outputs of the tools.
+        implementation: The code of `impl.py`, which does the work of the tools.
         imports: The import statements of the notebook or the file.
-        lazy: The names that only the user's `create` uses; they are imported inside `create`.
-        making: The names that `create_tools()` needs, because the expressions in `create` use them.
-        create: The expressions that make the tools.
+        lazy: The names that only a user's method `create` uses, which are imported inside this
+            method.
+        making: The names that are used by the expressions in `create` below.
+        create: The expressions that make the tools, for the function `create_tools`.
         future: The first `from __future__` import; empty if there is none.
-        left_out: The statements that use what the package has, but are not in it.
+        left_out: The statements that may change an object of the package, but are not in it.
     """
 
     definition: Half
@@ -82,7 +87,9 @@ class Division:
 def divided(
     parts: Sequence[ToolParts], *, cells: Collection[int] = (), openhands: bool
 ) -> Division:
-    """Divide the code of the tools in *parts*, from one notebook or file, and the code of *cells*.
+    """Divide the code of the tools in *parts* and of the numbered *cells* between the modules.
+
+    All code must be from the same notebook or file.
 
     Raises:
         ExportError: If the code needs a part that is missing, or that would not work in a package.
@@ -136,10 +143,11 @@ def _joined(codes: Iterable[str]) -> str:
 
 
 def _check_order(first: Needed, rest: Needed) -> None:
-    """Check that `impl.py` finds in `definition.py` the values that its statements used.
+    """Check that statements in `impl.py` get the same values as they got in the notebook.
 
     Raises:
-        ExportError: If the definition has a later value of a name than a statement used.
+        ExportError: If a name was given a new value in the notebook after a statement had used it,
+            so that `definition.py` has only the new value.
     """
     statements = first.statements
     for place in sorted(rest.places):
@@ -162,7 +170,7 @@ def _check_order(first: Needed, rest: Needed) -> None:
 
 
 def _is_same(statement: Statement, name: str) -> bool:
-    """Tell whether *statement* imports *name* with the same meaning as the code that we write."""
+    """Tell whether *statement* imports *name* from where the code that we write imports it."""
     node = statement.node
     if not isinstance(node, ast.ImportFrom):
         return False
@@ -181,8 +189,8 @@ def _check_code(
     """Check that *statements* have the same meaning in a package as in the notebook.
 
     Raises:
-        ExportError: If the meaning differs, or if they give one of the names that the code that we
-            write uses; the message says what to change.
+        ExportError: If the meaning differs, or if a statement redefines a name that the code that
+            we write uses. The message says what to change.
     """
     functions = {part.undecorated for part in parts} - {""}
     for statement in statements:

@@ -1,4 +1,4 @@
-"""Write the import lines of a package, for toolbench or the SDK, and list what they require."""
+"""Write the import lines of a package, and list the distributions that they require."""
 
 import ast
 import sys
@@ -69,11 +69,11 @@ def import_lines(
     """Return the lines that import *name*; empty if its module is not known.
 
     Args:
-        name: The name.
-        statements: The import statements of the notebook. If one of them imports *name*, *homes* is
-            not used. If several do, the last one counts.
-        homes: The module of each name that the code we write may use.
-        openhands: Whether to import toolbench's names from the SDK.
+        name: The name to import.
+        statements: The import statements of the notebook. The last one that imports *name* is used.
+        homes: The modules of names that the code we write uses, by name. They are used if no
+            statement imports *name*.
+        openhands: Whether to import the names of toolbench from the OpenHands SDK instead.
 
     Raises:
         ExportError: If the SDK does not have the name.
@@ -113,7 +113,9 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _home(module: str, name: str, *, openhands: bool) -> str:
-    """Return the module from which the package imports *name*, if the notebook uses *module*.
+    """Return the module from which the package imports a *name* of the user's *module*.
+
+    For the OpenHands SDK, this is a module of the SDK instead of one of toolbench.
 
     Raises:
         ExportError: If the SDK does not have *name*.
@@ -151,10 +153,11 @@ def _refuse_toolbench(module: str, *, openhands: bool) -> None:
 
 
 def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> None:
-    """Check the imports inside of functions and classes, and relative imports everywhere.
+    """Check that the export does not have to change imports inside functions and classes.
 
     Raises:
-        ExportError: If an import is relative, or would have to be changed for the SDK.
+        ExportError: If an import is relative, even outside of functions, or if an inner import is
+            of toolbench, while the package is for the SDK.
     """
     for statement in statements:
         for node in ast.walk(statement.node):
@@ -175,7 +178,10 @@ def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> 
 
 
 def modules_in(text: str) -> frozenset[str]:
-    """Return the modules that the Python *text* imports; optional modules only if installed."""
+    """Return the modules that the Python code *text* imports.
+
+    A module whose import may fail, inside a `try`, is only included if it is installed.
+    """
     tree = ast.parse(text)
     optional = {id(n) for part in ast.walk(tree) for n in _optional_imports(part)}
     modules = set[str]()
@@ -190,7 +196,7 @@ def modules_in(text: str) -> frozenset[str]:
 
 
 def _optional_imports(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all parts in the body of *node*, if it is a `try` that catches a failed import."""
+    """Yield all nodes in the body of *node*, if this is a `try` with `except ImportError`."""
     if isinstance(node, ast.Try) and any(_catches_import(h) for h in node.handlers):
         for part in node.body:
             yield from ast.walk(part)
@@ -237,8 +243,9 @@ def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, s
 
     Args:
         modules: The full names of the imported modules.
-        package: The package itself, which needs no requirement.
-        extras: The needed extra of a distribution, by its name: `{"fastmcp-slim": "[server]"}`.
+        package: The name of the exported package, whose own modules need no requirement.
+        extras: The extras to require, by the name of the distribution, as in
+            `{"fastmcp-slim": "[server]"}`.
 
     Raises:
         ExportError: If a module belongs to no distribution, so it cannot be installed elsewhere.
@@ -257,7 +264,10 @@ def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, s
 
 
 def _distribution_of(module: str, installed: Callable[[], Mapping[str, list[str]]]) -> str:
-    """Return the distribution of *module*; *installed* returns those of each package."""
+    """Return the name of the distribution that contains *module*.
+
+    *installed* is a function that returns the distributions of each installed package.
+    """
     top = module.partition(".")[0]
     if top == "toolbench":
         return _OURS

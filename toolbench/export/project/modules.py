@@ -12,9 +12,13 @@ from toolbench.export.tool_code.tool_parts import PACKAGE, ToolParts
 def modules_for(
     parts: Sequence[ToolParts], division: Division, package: str, *, openhands: bool
 ) -> dict[str, str]:
-    """Return the text of each module of *package* with the tools of *parts*, by its file name.
+    """Return the text of each module of a package, by its file name.
 
-    *division* has the code of *parts*.
+    Args:
+        parts: The tools of the package.
+        division: The code of these tools, divided into modules.
+        package: The name of the package.
+        openhands: Whether the package is for the OpenHands SDK.
 
     Raises:
         ExportError: If an import would not work in a package.
@@ -67,7 +71,11 @@ class _Imports:
         self._makes_observations = openhands and _makes_observations(division)
 
     def of(self, names: Iterable[str]) -> list[str]:
-        """Return the lines that import *names*: from this package, as in cells, or for our code."""
+        """Return the lines that import *names*.
+
+        A name comes from another module of this package, from where the user's cells import it, or
+        from the module that the code that we write needs.
+        """
         lines = set[str]()
         for name in names:
             if name in self._definition:
@@ -86,7 +94,10 @@ class _Imports:
 
 
 def _makes_observations(division: Division) -> bool:
-    """Tell whether a user's code makes objects of `Observation`, which the SDK refuses."""
+    """Tell whether the user's code calls `Observation` itself.
+
+    The SDK allows only objects of its subclasses.
+    """
     for statement in (*division.definition.statements, *division.implementation.statements):
         for part in ast.walk(statement.node):
             function = getattr(part, "func", None)
@@ -140,10 +151,10 @@ def _with_import(
     implemented: frozenset[str],
     package: str,
 ) -> str:
-    """Return the code of *statement*. In a tool's class, `create` also imports the names it needs.
+    """Return the code of *statement*; in a tool's class, with an import added to `create`.
 
-    These are the names that only `create` uses and that `impl.py` defines:
-    *implemented*.
+    The import is for names that only the method `create` uses and that are in *implemented*: the
+    names that `impl.py` defines.
     """
     node = statement.node
     for part in parts:
@@ -154,7 +165,7 @@ def _with_import(
 
 
 def _inserted(statement: Statement, line: str) -> str:
-    """Return the code of *statement*, a class, with *line* added at the start of its `create`."""
+    """Return the code of a class with *line* added at the start of its method `create`."""
     [tree] = ast.parse(statement.code).body
     lines = statement.code.splitlines()
     for node in getattr(tree, "body", ()):
@@ -188,7 +199,8 @@ def _text(about: str, future: str, imports: str, code: Iterable[str], written: s
 def _result_class(package: str) -> str:
     """Return the name of the class for results of functions.
 
-    It contains the name of the package: the SDK accepts each class name only once in a process.
+    It contains the name of the package, because the SDK accepts each class name only once in a
+    process.
     """
     return "".join(word.capitalize() for word in package.split("_")) + "Result"
 

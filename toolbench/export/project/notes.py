@@ -1,4 +1,4 @@
-"""Say what a user should look at in a package: "To look at" in its README."""
+"""The notes about what a user should check in an exported package ("To look at" in its README)."""
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,13 @@ def _is_file(text: str) -> bool:
 def notes_on_surroundings(
     variables: Iterable[str], secrets: Iterable[str], files: Iterable[str]
 ) -> Iterator[str]:
-    """Yield sentences about *variables* and *secrets* to set, and *files* that the code names."""
+    """Yield sentences about what the package needs from the machine on which it runs.
+
+    Args:
+        variables: The environment variables that replace secrets of the notebook.
+        secrets: The names of the secrets that the tools declare.
+        files: The paths of the files that the code names.
+    """
     for name in variables:
         yield f"Set `{name}` in the environment: a secret stood there in the notebook."
     for name in secrets:
@@ -54,7 +60,10 @@ def notes_on_surroundings(
 
 
 def notes_on_left_out(left_out: Sequence[LeftOut], cells: Collection[int]) -> Iterator[str]:
-    """Yield sentences about the statements in *left_out*; *cells* are already taken."""
+    """Yield sentences about the statements that are not in the package.
+
+    *cells* are the numbers of the cells that the user has already included.
+    """
     by_code = dict[str, list[LeftOut]]()
     for one in left_out:
         # A cell may have run twice

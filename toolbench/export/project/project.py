@@ -21,8 +21,8 @@ def pyproject_for(
     Args:
         package: The name of the import package.
         summary: The description of the package, in one line.
-        requirements: The requirements of the package.
-        extra: The additional requirements of the package's server.
+        requirements: The distributions that the package requires.
+        extra: The distributions that only the MCP server in the package requires.
         python: The lowest version of Python that the package supports.
     """
     name = package.replace("_", "-")
@@ -96,7 +96,11 @@ Tools for {target}, exported from a notebook by toolbench.
 
 
 def _tested(repeated: int, accepted: int) -> Iterator[str]:
-    """Yield what the tests check; of the *accepted* calls they check only the arguments."""
+    """Yield sentences about what the tests check.
+
+    *repeated* is the number of calls whose results are compared. *accepted* is the number of calls
+    of which only the arguments are checked.
+    """
     yield "a model gets the same description"
     if repeated:
         yield f"{counted(repeated, 'call')} of the notebook, with the results"
@@ -305,8 +309,8 @@ def tests_for(
         package: The name of the import package.
         variables: The names of environment variables; if one is not set, the tests are skipped.
         files: The files that the code names and that are not in the package.
-        has_repeated: Whether calls are repeated.
-        has_accepted: Whether there are calls of which only the arguments are tested.
+        has_repeated: Whether there are recorded calls to repeat.
+        has_accepted: Whether there are recorded calls of which only the arguments are checked.
         openhands: Whether the tests are for the OpenHands SDK.
     """
     modules, imports, marks = ["json"], "", ""

@@ -36,12 +36,12 @@ _Call = dict[str, Any]
 
 
 class RecordedCalls(NamedTuple):
-    """The calls of a history that become tests, JSON-ready.
+    """The recorded calls that become tests, as values for a JSON file.
 
     Attributes:
-        repeated: The calls with their results: a test expects the same result.
-        accepted: The calls of which a test expects only that the arguments are accepted.
-        notes: Sentences for the README: which calls are not among *repeated*, and why.
+        repeated: The calls that a test repeats, with the results that it expects.
+        accepted: The calls of which a test only checks that the arguments are accepted.
+        notes: Sentences for the README about calls that are not in `repeated`, and why.
     """
 
     repeated: list[_Call]
@@ -58,16 +58,17 @@ def calls_of(
 ) -> RecordedCalls:
     """Return the calls in *records* that become tests of the tools in *parts*.
 
-    These calls are left out: calls before the last change of the tool or of code that it needs;
-    calls whose arguments were refused, if the tool's calls are not repeated; calls with a secret,
-    or with values that JSON cannot express; stopped calls; calls with a question that had no
-    answer; and, for the OpenHands SDK, failed calls. Any other call that asked a user is repeated
-    with the same answers.
+    These calls are left out: calls that were stopped or not allowed; calls whose arguments were
+    refused, unless a test compares the results; calls before the last change of the tool or of code
+    that it needs; calls with a secret, or with values that JSON cannot express; calls with a
+    question that had no answer; and, for the OpenHands SDK, calls that failed. If a user was asked
+    during a call, the test gives the same answers.
 
     Args:
-        parts: The tools.
-        records: The records of all tools, including those that are not exported.
-        earlier_sessions: Whether calls of earlier sessions count; the tool may have changed since.
+        parts: The tools to test.
+        records: The records of all calls of the session, including those of other tools.
+        earlier_sessions: Whether to use calls of earlier sessions, although the tool may have
+            changed since then.
         openhands: Whether the tests are for the OpenHands SDK.
     """
     records = sorted(records, key=lambda record: record.started)
@@ -97,7 +98,10 @@ def _add_calls(
     candidates: Sequence[RunRecord],
     records: Sequence[RunRecord],
 ) -> None:
-    """Add to *calls* the *candidates*, records of the tool in *part*, that become tests."""
+    """Add those of *candidates* to *calls* that become tests.
+
+    *candidates* are the records of the tool in *part*, and *records* are those of all tools.
+    """
     name, hints = part.tool.name, part.tool.hints
     needed = _needed_by_tool(part)
     changed = _last_change(needed)
@@ -134,7 +138,10 @@ def _add_calls(
 def _add_distinct(
     calls: RecordedCalls, name: str, repeatable: Sequence[_Call], accepted: Sequence[_Call]
 ) -> None:
-    """Add each call of the tool *name* to *calls* once; repeat those with only one result."""
+    """Add the calls of the tool *name* to *calls*, each only once.
+
+    If the same call had different results, a test only checks that its arguments are accepted.
+    """
     steady, unsteady = _divided(repeatable)
     if unsteady:
         calls.notes.append(
@@ -157,7 +164,11 @@ _ONLY_ARGUMENTS = "the tests check only that its arguments are accepted."
 def _why_untested(record: RunRecord, name: str, changed: int, *, is_repeated: bool) -> str:
     """Return the reason why *record* does not become a test; empty if it becomes one.
 
-    The code of the tool *name* changed last in the cell *changed*.
+    Args:
+        record: The record of a call of the tool *name*.
+        name: The name of the tool.
+        changed: The number of the cell that last changed the code of the tool.
+        is_repeated: Whether the test would repeat the call, not only check its arguments.
     """
     if record.cell is not None and record.cell < changed:
         return f"After that, a cell changed code that `{name}` needs."
@@ -198,10 +209,10 @@ def _last_change(needed: Needed) -> int:
 def _first_of_other_tools(
     part: ToolParts, needed: Needed, records: Sequence[RunRecord], changed: int
 ) -> RunRecord | None:
-    """Return the first run of another tool that may have changed an object of *part*, or None.
+    """Return the first run of another tool that may have changed an object of this tool, or None.
 
-    A run counts if its tool uses the object and does not declare that it only reads. Runs before
-    the cell *changed*, in which the code of *part* changed last, do not count.
+    It is a run of a tool that uses the same object and does not declare that it only reads. Runs
+    before the cell *changed*, which last changed the code of this tool, are ignored.
     """
     objects = needed.objects()
     for record in records:
@@ -223,7 +234,10 @@ def _objects_of(tool: AnyTool, statements: Sequence[Statement]) -> set[str]:
 
 
 def _divided(calls: Iterable[_Call]) -> tuple[list[_Call], list[_Call]]:
-    """Return the calls that can be repeated, and those that had several results, each once."""
+    """Divide *calls* into those that always had the same result and those that had not.
+
+    Each call is returned only once.
+    """
     last, unsteady = dict[str, _Call](), dict[str, _Call]()
     for call in calls:
         key = json.dumps([call["arguments"], call.get("answers")])
@@ -263,7 +277,7 @@ def _repeatable(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def _answer_to_repeat(answer: Answer) -> dict[str, Any]:
-    """Return *answer* without its question and, if the user answered, without `absence`."""
+    """Return the fields of *answer* that a test needs to give the same answer."""
     fields = asdict(answer)
     del fields["question"]
     if answer.by_somebody:

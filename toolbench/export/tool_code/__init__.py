@@ -1,1 +1,1 @@
-"""Write the code of one tool for a package: the classes of its definition, and its executor."""
+"""Write the code of one tool for a package: its classes, and the executor that does its work."""

@@ -36,7 +36,15 @@ def parts_of_function(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, whose function is defined in the *statements* of *module*.
+    """Return the code for a tool that was made from a function by `@tool`.
+
+    Args:
+        tool: The tool.
+        module: The module that defines the function: that of the notebook, or of a file.
+        statements: The statements of *module*.
+        names_in_use: The class names that are already used in the package. Those of this tool are
+            added.
+        openhands: Whether the package is for the OpenHands SDK.
 
     Raises:
         ExportError: If *statements* do not define the function, or its arguments cannot be fields
@@ -93,9 +101,9 @@ def parts_of_function(
 def _definition_of(
     tool: AnyTool, function: Any, statements: Sequence[Statement]
 ) -> tuple[int, list[Statement]]:
-    """Return the place of the definition of *function*, and the statements for the package.
+    """Return the index of the statement that defines *function*, and the statements to use.
 
-    The statements for the package are *statements* without later definitions of the same name.
+    The statements to use are *statements* without later definitions of the same name.
 
     Raises:
         ExportError: If *function* is not defined at the top of a cell or file.
@@ -123,7 +131,7 @@ def _definition_of(
 
 
 def _undecorated(statement: Statement, module: ModuleType) -> Statement:
-    """Return *statement*, a function, without its decorator `@tool`."""
+    """Return the statement of a function without its decorator `@tool`."""
     node: Any = statement.node
     lines = statement.code.splitlines()
     first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
@@ -169,7 +177,7 @@ def _fields(tool: AnyTool, node: _Function, function: Any) -> Iterator[str]:
 
 
 def _config(tool: AnyTool, node: _Function, *, openhands: bool) -> Iterator[str]:
-    """Yield the lines of the action class about all of its fields."""
+    """Yield the lines of the action class that are not about a single field."""
     options = list[str]()
     if node.args.kwarg is not None:
         options.append('extra="allow"')

@@ -30,7 +30,15 @@ def parts_of_made(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*. A call of `ToolDefinition` in *statements* made *tool*.
+    """Return the code for a tool that was made by a call of `ToolDefinition`.
+
+    Args:
+        tool: The tool.
+        module: The module with the call: that of the notebook, or of a file.
+        statements: The statements of *module*.
+        names_in_use: The class names that are already used in the package. Those of this tool are
+            added.
+        openhands: Whether the package is for the OpenHands SDK.
 
     Raises:
         ExportError: If there is no such call, if it has no `executor=`, or if the SDK cannot call
@@ -89,7 +97,9 @@ def parts_of_class(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the parts of *tool*, whose class has `create` and is defined in *statements*.
+    """Return the code for a tool whose own class has the method `create`.
+
+    *statements* are those of *module*, which defines the class.
 
     Raises:
         ExportError: If *statements* do not define the class, or if the SDK cannot call the
@@ -126,10 +136,12 @@ def parts_of_class(
 def _with_lazy_names(
     name: str, statements: Sequence[Statement]
 ) -> tuple[frozenset[str], list[Statement]]:
-    """Return the names that only the method `create` of the class *name* uses, and new statements.
+    """Find the names that the class *name* uses only in its method `create`.
 
-    In the new statements, the class does not count as a user of these names. The
-    package imports them inside `create`.
+    The package imports these names inside `create`, so that `definition.py` does not need them.
+
+    Returns:
+        The names, and *statements* in which the class no longer counts as a user of these names.
     """
     changed, lazy = list(statements), frozenset[str]()
     for place, statement in enumerate(statements):
@@ -146,7 +158,7 @@ def _with_lazy_names(
 
 
 def _state_for(kind: Any, *, openhands: bool) -> str:
-    """Return the code of the argument that `create` of *kind* needs; empty if it needs none."""
+    """Return the code of the argument to pass to `create` of the class *kind*; it may be empty."""
     parameters = list(signature(kind.create).parameters.values())
     needs_state = any(
         p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD
@@ -158,7 +170,7 @@ def _state_for(kind: Any, *, openhands: bool) -> str:
 
 
 def _call_that_made(tool: AnyTool, module: ModuleType, statements: Sequence[Statement]) -> ast.Call:
-    """Return the call of `ToolDefinition` that made *tool*.
+    """Return the syntax tree of the call of `ToolDefinition` that made *tool*.
 
     Raises:
         ExportError: If no statement has such a call.
@@ -195,7 +207,7 @@ def _name_in(call: ast.Call) -> Any:
 
 
 def _check_executor(tool: AnyTool) -> None:
-    """Check that the SDK can call the executor of *tool*. The SDK always passes a conversation.
+    """Check that the SDK can call the executor of *tool*, to which it always passes a conversation.
 
     Raises:
         ExportError: If the executor does not accept a conversation.
@@ -214,9 +226,14 @@ def _check_executor(tool: AnyTool) -> None:
 
 
 def _wrapped(tool: AnyTool, name: str, action: str, observation: str, code: str) -> str:
-    """Return the code of an executor class *name* that calls a function.
+    """Return the code of an executor class that calls the function of *tool*.
 
-    *code* is the expression for the function.
+    Args:
+        tool: The tool.
+        name: The name of the class.
+        action: The name of the action class.
+        observation: The name of the observation class.
+        code: The expression for the function.
     """
     function = tool.executor.function
     takes_conversation = len(signature(function).parameters) > 1

@@ -19,18 +19,19 @@ _WIDTH = 76
 
 @dataclass(frozen=True)
 class ToolParts:
-    """The code of one tool, in parts for the package.
+    """The code of one tool, in the parts of which the package is built.
 
     Attributes:
         tool: The tool.
         tool_class: The name of the tool's class in the package.
-        statements: The statements of the notebook or file, changed as the package needs them.
-        types: The names of the user's classes that the definition needs.
-        definition: The classes that we write for the definition; empty if the user's class is used.
-        implementation: The code that we write for the implementation; empty if the user's class is
-            used.
-        create: The expression that makes the tool, perhaps together with other tools.
-        lazy: The names of the user's code that only `create` of the tool's class uses.
+        statements: The statements of the notebook or file, after changes for the package.
+        types: The names of the user's classes that `definition.py` needs.
+        definition: The classes that we write into `definition.py`; empty if the user wrote the
+            tool's class.
+        implementation: The code that we write into `impl.py`; empty if the user wrote the tool's
+            class.
+        create: The expression that makes the tool. It may also make other tools.
+        lazy: The names that only the method `create` of the user's class needs.
         undecorated: The name of the function from which `@tool` was removed; empty if none.
     """
 
@@ -50,8 +51,8 @@ def stem_of(tool: AnyTool, suffixes: Iterable[str], names_in_use: set[str]) -> s
 
     Args:
         tool: The tool.
-        suffixes: The ends of the class names, such as `Tool`.
-        names_in_use: The names that are taken; the names of this tool are added.
+        suffixes: The last parts of the class names, such as `Tool`.
+        names_in_use: The names that are already used in the package. Those of this tool are added.
     """
     first = ""
     for word in re.split(r"[^A-Za-z0-9]+", tool.name):
@@ -106,12 +107,12 @@ def class_of(
 
     Args:
         tool: The tool.
-        stem: The beginning of the names of the tool's classes.
-        action: The name of the action type.
-        observation: The name of the observation type; if the tool has none, `Observation`.
+        stem: The first part of the names of the tool's classes.
+        action: The name of the action class.
+        observation: The name of the observation class; `Observation` if the tool has no own one.
         executor: The expression that makes the executor.
-        name: The name in *executor* that is imported from the implementation.
-        openhands: Write for the OpenHands SDK, whose tools do not cut results.
+        name: The name in *executor* that has to be imported from `impl.py`.
+        openhands: Whether the package is for the OpenHands SDK, which has no limit for results.
     """
     arguments = f"description={constant_of(stem)},\naction_type={action},\n"
     if observation != "Observation":
