@@ -1,4 +1,4 @@
-"""The command `toolbench` for a terminal: its subcommands are in `app` and `server_commands`."""
+"""The command `toolbench` for a terminal. Its subcommands are in `app` and `server_commands`."""
 
 import gc
 import sys

@@ -87,9 +87,10 @@ def lab(
     """Open JupyterLab on a notebook, by default on a new one that lists your tools.
 
     Args:
-        notebook: The notebook to open, which is made if it does not exist; JupyterLab shows its folder.
+        notebook: The notebook to open. If it does not exist, it is created. JupyterLab shows its
+            folder.
         browser: Open a browser. With `--no-browser`, only print the address.
-        allow_root: Start even as the user root, which JupyterLab refuses: any cell may do anything then.
+        allow_root: Start JupyterLab even as the user root. The risk: any cell may change anything.
     """
     try:
         return open_lab(notebook, browser=browser, allow_root=allow_root)
@@ -119,19 +120,22 @@ def eval_(
     and 2 if answers are missing or an input cannot be used. No tool is run.
 
     Args:
-        file: The cases: a YAML file, written by `Cases.write` or by pydantic-evals.
-        tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`; a name can be
-            the address of a server's tool, `:server.tool`.
-        model: The model: `http://localhost:11434/v1#qwen3`, a recording (`.jsonl`), weights
-            (`.gguf`), `local`, or `module:name`; the option may be repeated.
-        api_key_env: The environment variable with the API key for a URL.
-        repeats: The number of answers of each model to each case.
+        file: The YAML file with the cases, written by `Cases.write` or by pydantic-evals.
+        tools: The file or module with the tools, such as `tools.py` or `package.module`. To use
+            only some tools, add their names: `tools.py:add,split`. For a server's tool, add its
+            address: `tools.py:server.tool`.
+        model: The model to test: a URL such as `http://localhost:11434/v1#qwen3`, a recording
+            (`.jsonl`), weights (`.gguf`), `local`, or `module:name`. Repeat the option to test
+            several.
+        api_key_env: The name of the environment variable with the API key, if the model is a URL.
+        repeats: How often each model is asked each case.
         min_passed: The share of the answers that must pass, between 0 and 1.
-        save: A JSONL file of the answers; those that it has are not requested again.
-        max_cost: The limit in US dollars; above this limit no more answers are requested.
-        retry_errors: Ask the model again if the file of `--save` has an error instead of an answer.
-        junit: The file for a JUnit XML report.
-        html: The file for the report as a page.
+        save: A JSONL file in which the answers are saved. Answers that it already has are not
+            requested again.
+        max_cost: The limit in US dollars. When it is reached, no more answers are requested.
+        retry_errors: Ask again if the file of `--save` has an error instead of an answer.
+        junit: The file to write a JUnit XML report to.
+        html: The file to write the report to, as an HTML page.
         overwrite: Replace the files of `--junit` and `--html` if they exist.
     """
     from toolbench.cli import eval_command  # noqa: PLC0415 - other commands need no models
@@ -169,12 +173,14 @@ def export(
     """Write tools of a file or module as a package that can be installed.
 
     Args:
-        tools: The tools: `tools.py` or `package.module`, and perhaps `:name,name`.
+        tools: The file or module with the tools, such as `tools.py` or `package.module`. To export
+            only some tools, add their names: `tools.py:add,split`.
         folder: The folder of the project.
-        cells: 0 takes all statements of the file, whatever they do: a file is one cell.
+        cells: With `--cells 0`, the package has all statements of the file, not only those that the
+            tools need.
         openhands: Write the package for the OpenHands SDK instead of toolbench.
-        overwrite: Replace existing files that have other content, and remove files of an earlier export
-            that you did not change.
+        overwrite: Replace existing files that have other content, and remove files of an earlier
+            export that you did not change.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
     from toolbench.export.installation import (  # noqa: PLC0415 - the same
@@ -207,11 +213,12 @@ def export(
 def connect(name: str) -> int:
     """Connect an MCP client over stdio to the tools that a notebook serves.
 
-    A client starts this command; `%mcp serve` and `serve(tools)` show its configuration. The
-    address and the token are in a file that only you can read.
+    An MCP client starts this command; `%mcp serve` and `serve(tools)` show the configuration for
+    it. The command reads the address and the token of the notebook from a file that only you can
+    read.
 
     Args:
-        name: The name of the server; `notebook` if you gave no name.
+        name: The name with which the notebook serves its tools; `notebook` by default.
     """
     from toolbench.serving.access import bridge  # noqa: PLC0415 - MCP takes seconds
 
@@ -233,16 +240,17 @@ def doctor(
 ) -> int:
     """Check the installation, or each step of the connection to a server.
 
-    Without a server and a source: packages, front ends, kernel, tools and extras, and the servers that
-    are configured here, with what is seen without connecting them. With a server, the exit code is 3 if
-    a step of the connection fails, and 1 if only a schema or a list is wrong.
+    Without a server, this checks packages, front ends, the kernel, tools and extras. It also checks
+    the MCP servers that are configured on this machine, but does not connect them. With a server,
+    the exit code is 3 if a step of the connection fails, and 1 if only a schema or a list is not
+    valid.
 
     Example: `toolbench doctor -- python server.py`
 
     Args:
-        words: A server.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        words: The name of a server, or its URL.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     if words or program or source != server_commands.NOWHERE:
         return server_commands.examine(*words, source=source, program=program)
@@ -257,9 +265,9 @@ def doctor(
 
 
 def _typed(program: str) -> str:
-    """Return what to type to start *program* of this environment: its name if that is enough.
+    """Return what to type in a terminal to start *program*, which belongs to this environment.
 
-    If the name would start no program or another one, the result is the path.
+    This is its name or, if the name would start nothing or another program, its path.
     """
     ours = str(Path(sys.executable).with_name(program))
     if which(program) == ours:

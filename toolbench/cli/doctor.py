@@ -55,8 +55,9 @@ _INSTALL_KERNEL = f"{quote(sys.executable)} -m ipykernel install --sys-prefix"
 class Check:
     """The result of one check of the installation.
 
-    With the state `missing`, toolbench works without the checked part. With the state `broken`,
-    toolbench or its forms do not work. `unconnected` is for an MCP server that was not tried.
+    The state `missing` means that an optional part is not installed. `broken` means that toolbench
+    or its forms do not work. `unconnected` means that an MCP server was checked without connecting
+    it.
     """
 
     subject: str
@@ -108,7 +109,10 @@ def verdict(checks: list[Check]) -> str:
 
 
 def _of_package(package: str, otherwise: State, hint: str, *, subject: str = "") -> Check:
-    """Return the check of *package*: its version or, if missing, *otherwise* and *hint*."""
+    """Check that *package* is installed.
+
+    The result has the version of the package or, if it is not installed, *otherwise* and *hint*.
+    """
     try:
         return Check(subject or package, "ok", version(package))
     except PackageNotFoundError:
@@ -194,7 +198,7 @@ def _servers() -> Iterator[Check]:
 
 
 def _looked_at(server: DiscoveredServer) -> str:
-    """Return the problem of *server* that shows without connecting it, or what was checked."""
+    """Check *server* without connecting it; return a problem, or what was checked."""
     if server.entry is None:
         return server.problem
     try:

@@ -60,7 +60,7 @@ def run_cases(
 
 
 class _Progress:
-    """Shows each note on a separate line, and the progress on one line that changes.
+    """Prints each note on a separate line, and the progress on one line that is updated.
 
     If the output is not a terminal, only the first line of the progress is written.
     """
@@ -94,7 +94,9 @@ def check_share(min_passed: float) -> None:
 
 
 def check_files(*paths: Path | None, overwrite: bool) -> None:
-    """Check before a model is asked that the report replaces no file, unless *overwrite* is true.
+    """Check that the report will not replace a file, unless *overwrite* is true.
+
+    This is checked before a model is asked.
 
     Raises:
         FileError: If one of *paths* is a file that is not empty.

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ended."""
+    """The exit code of a command, which says how the command ended."""
 
     OK = 0
     FAILED = 1

@@ -23,8 +23,8 @@ def open_lab(
     """Start JupyterLab with *notebook*, and return when it is stopped.
 
     Args:
-        notebook: A notebook, which is made if it does not exist, with the cells of `starter`; if None,
-            the notebook of `starter` in the current folder.
+        notebook: The path of the notebook. If the file does not exist, it is created with cells
+            that list the tools. By default, it is the starter notebook in the current folder.
         browser: True to open a browser, False to only print the address.
         allow_root: True to start JupyterLab even for the user root, which it refuses otherwise.
         root: The folder that JupyterLab shows. It must contain the notebook. By default, it is the
@@ -64,14 +64,16 @@ def open_lab(
 
 
 def use_own_kernel() -> None:
-    """Make the kernel name `python3` mean this Python, even if the user has another such kernel."""
+    """Let the kernel name `python3` mean this Python, even if another kernel has this name."""
     own = str(Path(sys.prefix) / "share" / "jupyter")
     folders = filter(None, [own, os.environ.get("JUPYTER_PATH")])
     os.environ["JUPYTER_PATH"] = os.pathsep.join(folders)
 
 
 def starter(folder: Path) -> Path:
-    """Return the path of the starter notebook in *folder*, which lists the tools; make it if needed.
+    """Return the path of the starter notebook in *folder*, which lists the tools.
+
+    If the notebook does not exist, it is created.
 
     Raises:
         LabError: If the notebook cannot be made.

@@ -28,9 +28,13 @@ from toolbench.wording import counted
 def once(
     run: Run, session: MCPServerSession, presets: Sequence[Any], *, is_agreed: bool
 ) -> Outcome:
-    """Perform *run*, a call of a tool of *session*; return the result as the server sent it.
+    """Call a tool once, and return its result as the server sent it.
 
-    *presets* answer the server's questions, in turn; without presets, the user is asked.
+    Args:
+        run: The call, before it is started.
+        session: The connection to the server of the tool.
+        presets: The answers to the server's questions, in order. If empty, the user is asked.
+        is_agreed: Whether the user has approved the call in advance.
     """
     with ExitStack() as undo:
         if presets:
@@ -56,10 +60,17 @@ def often(
     *,
     is_agreed: bool,
 ) -> Outcome:
-    """Repeat the call of *run* *count* times, *at_once* at a time; return how long they took.
+    """Call a tool many times over one connection, and return how long the calls took.
 
-    All calls of *tool* use one connection. The user is asked for consent once. Questions of the
-    server are declined.
+    The user is asked for approval only once. Questions of the server are declined.
+
+    Args:
+        run: The call, before it is started.
+        session: The connection to the server of the tool.
+        tool: The tool.
+        count: The number of calls.
+        at_once: The number of calls that run at the same time.
+        is_agreed: Whether the user has approved the calls in advance.
     """
     calls = _Calls(session, tool, count)
 
@@ -99,7 +110,7 @@ class _Calls:
         self.problems: list[str] = []
 
     async def make(self, arguments: dict[str, Any], at_once: int) -> None:
-        """Make all calls with *arguments*, *at_once* at a time."""
+        """Make all calls with *arguments*; at most *at_once* calls run at the same time."""
         async with anyio.create_task_group() as group:
             for _ in range(at_once):
                 group.start_soon(self._make_some, arguments)
@@ -128,12 +139,12 @@ async def _declined(question: Any) -> Answer:
 
 
 def _is_answer(result: MCPToolObservation) -> bool:
-    """Tell whether the server sent *result*; without an answer, toolbench makes an error."""
+    """Tell whether *result* came from the server; if it sent none, toolbench made an error."""
     return not result.is_error or bool(result.blocks) or result.structured is not None
 
 
 def run_of(tool: MCPToolDefinition, arguments: Mapping[str, Any]) -> Run:
-    """Return a call of *tool*; if there is no terminal, its questions are declined."""
+    """Return a run that calls *tool*. If no terminal can ask the user, questions are declined."""
     run = run_here(tool, arguments, "magic")
     if not has_terminal():
         run.dialogue.asker = decline
@@ -156,7 +167,7 @@ def _unfinished(run: Run, session: MCPServerSession) -> ExitCode:
 
 
 def _times(milliseconds: list[float]) -> dict[str, float]:
-    """Return the percentiles of *milliseconds*: each is the time of one of the calls."""
+    """Return percentiles of the times of calls: `p50`, `p90` and `p99`, in milliseconds."""
     ordered, times = sorted(milliseconds), {}
     for percent in (50, 90, 99):
         time = ordered[math.ceil(len(ordered) * percent / 100) - 1]

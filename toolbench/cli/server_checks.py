@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
-    """Return the checks in *files*; if *only* has names, only the checks with these names.
+    """Return the checks in *files*, or only those with a name in *only*, if it has names.
 
     Raises:
         CaseError: If a file cannot be used.
-        CommandError: If there is no file, no check in the files, or no check with a name in *only*.
+        CommandError: If *files* is empty, if the files have no checks, or if a name in *only* is
+            not the name of a check.
     """
     if not files:
         msg = "Which checks? Give a file NAME.checks.yaml."
@@ -46,11 +47,13 @@ def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
 
 
 def servers_named(checks: Checks, entries: Mapping[str, "ServerEntry"]) -> dict[str, "ServerEntry"]:
-    """Return the servers in *entries* that *checks* name; all if a check names a tool alone.
+    """Return the servers in *entries* that the checks need.
+
+    If a check names a tool without its server, the result has all servers.
 
     Raises:
-        CommandError: If *checks* name several servers, but *entries* has the one server of a
-            command or a URL.
+        CommandError: If the checks name several servers, but the command line gives the command or
+            the URL of only one server.
     """
     names = {server_in(check.tool, entries) for check in checks if not check.is_of_module}
     if "" not in entries:
@@ -97,7 +100,10 @@ def say_result(result: CheckResult) -> None:
 
 
 def code_of(report: CheckReport, client: MCPClient | None) -> ExitCode:
-    """Return the exit code for *report*; a check that could not run outweighs a failed one."""
+    """Return the exit code for *report*.
+
+    If a check could not run, its exit code is used even if other checks failed.
+    """
     if report.stopped is not None:
         return ExitCode.INTERRUPTED
     if report.passed:

@@ -1,6 +1,6 @@
 """The commands about servers: `list`, `call`, `read`, `prompt`, `review`, `check` and `rerun`.
 
-They are commands of `app`. See `terminal` for what they print, and `exit_codes` for how they exit.
+Their output is described in `terminal`, and their exit codes in `exit_codes`.
 """
 
 import gc
@@ -44,7 +44,8 @@ SOURCES = "--config FILE | --replay FILE | URL"
 def _answers(command: Callable[..., Outcome]) -> Callable[..., ExitCode]:
     """Decorate *command* so that it writes its JSON document to stdout and returns an exit code.
 
-    A `ToolbenchError` becomes a message on stderr, without the secrets in the words of the line.
+    If it raises a `ToolbenchError`, the message is written to stderr. Secrets that were typed on
+    the command line are hidden in the message.
     """
 
     @wraps(command)
@@ -83,14 +84,14 @@ def add_to(app: App) -> None:
 
 @_answers
 def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
-    """List servers and their tools as JSON, with what each tool costs and may change.
+    """List servers and their tools as JSON, with the tokens that each tool costs and its effects.
 
     Example: `toolbench list --config mcp.json | jq -r '.servers[].tools[].name'`
 
     Args:
-        words: A server, if only one is wanted.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        words: The name of a server, to list only this server.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     entries, rest = servers_of(source, program, words)
     with connected(chosen(entries, _one_word(rest)), source) as client:
@@ -112,19 +113,21 @@ def call(
 ) -> Outcome:
     """Call a tool, and print its result as the server sent it.
 
-    Arguments are read as by `%tool`: text where the tool takes text, else JSON if it can be; `@path` is
-    the content of a file where the tool takes bytes; `${VAR}` alone is a variable of the environment.
+    Arguments are read as in a `%tool` line. A value is a string if the tool takes a string;
+    otherwise, it is read as JSON if possible. `@path` stands for the content of a file if the tool
+    takes bytes. A value that is only `${VAR}` stands for an environment variable.
 
     Example: `toolbench call lib.find title=Emma limit=3 -- python server.py`
 
     Args:
         words: The tool, `SERVER.TOOL` or `TOOL`, and its arguments: `key=value`, or a JSON object.
-        yes: Approve in advance a call that may delete or overwrite something.
-        answer: JSON that answers a question of the server; repeat it for more questions.
-        load: Make so many calls over one connection, and print how long they take.
-        at_once: With --load: so many calls at the same time.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        yes: Approve the call in advance, even if it may delete or overwrite something.
+        answer: The answer to a question of the server, as JSON. Repeat the option for more
+            questions.
+        load: The number of calls to make over one connection. Prints how long the calls take.
+        at_once: With `--load`, the number of calls that run at the same time.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     entries, rest = servers_of(source, program, words)
     target, others = _target(rest, "tool")
@@ -159,9 +162,10 @@ def read(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcom
     Example: `toolbench read library books://1815/emma --config mcp.json`
 
     Args:
-        words: The server, which may be left out if there is one, and the URI.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        words: The server and the URI of the resource. You can leave out the server if there is only
+            one.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     entries, rest = servers_of(source, program, words)
     *server, uri = rest or [""]
@@ -180,9 +184,9 @@ def prompt(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outc
     Example: `toolbench prompt library.review title=Emma --config mcp.json`
 
     Args:
-        words: The prompt, `SERVER.NAME` or `NAME`, and its arguments as `key=value`.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        words: The name of the prompt, `SERVER.NAME` or `NAME`, and its arguments as `key=value`.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     from toolbench.jsonschema.node import read as schema_node  # noqa: PLC0415 - it brings much
     from toolbench.magics.call_arguments import from_words  # noqa: PLC0415 - the same
@@ -211,20 +215,23 @@ def review(
     overwrite: Annotated[bool, OPTION] = False,
     program: Program = (),
 ) -> Outcome:
-    """Review a server before a model gets its tools, as `%mcp review` does; without --probe, no tool is called.
+    """Review a server before a model gets its tools, as `%mcp review` does.
 
-    The exit code is 1 if the verdict is no or not yet; with --probe, if something is wrong.
+    Without `--probe`, no tool is called. The exit code is 1 if the verdict is "no" or "not yet" or,
+    with --probe, if the server breaks a rule.
 
     Example: `toolbench review library --config mcp.json --probe | jq '.probe.results[] | select(.state == "wrong")'`
 
     Args:
-        words: The server; it may be left out if there is one.
-        probe: Ask the server too: is it right by the specification of MCP? Only read-only tools are called.
-        tools: With --probe: tools to call although they are not read-only, separated by commas.
-        junit: With --probe: the file for a JUnit XML report.
+        words: The name of the server. You can leave it out if there is only one.
+        probe: Also test whether the server follows the specification of MCP. Only read-only tools
+            are called.
+        tools: With `--probe`, the names of tools to call even if they are not read-only, separated
+            by commas.
+        junit: With `--probe`, the file to write a JUnit XML report to.
         overwrite: Replace the file of `--junit` if it exists.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     from toolbench.cli.server_review import probed, reviewed  # noqa: PLC0415 - it brings much
     from toolbench.files import check_free  # noqa: PLC0415 - the same
@@ -255,21 +262,22 @@ def check(
     overwrite: Annotated[bool, OPTION] = False,
     program: Program = (),
 ) -> Outcome:
-    """Make the calls of files of checks, and compare what they return with what is expected.
+    """Run the checks in files: call the tools, and compare the results with what the checks expect.
 
-    Only servers that the checks name are connected; a tool `MODULE:TOOL` needs none. The exit code is 1 if a
-    result differs, and another one if a check could not run.
+    Only the servers that the checks name are connected. Checks of a tool in a Python module
+    (`MODULE:TOOL`) need no server. The exit code is 1 if a result is not as expected. If a check
+    could not run, the exit code says why.
 
     Example: `toolbench check library.checks.yaml --config mcp.json | jq '.results[] | select(.state != "passed")'`
 
     Args:
-        words: Files of checks, `NAME.checks.yaml`.
-        yes: Approve in advance calls that may delete or overwrite something.
-        only: The name of a check; repeat it for more. The others do not run.
-        junit: The file for a JUnit XML report.
+        words: The files with the checks, `NAME.checks.yaml`.
+        yes: Approve in advance all calls that may delete or overwrite something.
+        only: Run only the check with this name. Repeat the option to run several checks.
+        junit: The file to write a JUnit XML report to.
         overwrite: Replace the file of `--junit` if it exists.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     from toolbench.cli.server_checks import (  # noqa: PLC0415 - they bring much
         checks_in,
@@ -302,19 +310,22 @@ def rerun(
     yes: Annotated[bool, OPTION] = False,
     program: Program = (),
 ) -> Outcome:
-    """Make the calls of a recording again, and compare the results, as `%mcp rerun` does.
+    """Repeat the calls of a recording, and compare the results, as `%mcp rerun` does.
 
-    Questions are answered as recorded. A tool that is not declared read-only is called only if you name it, or
-    agree. The exit code is 1 if a result differs or a call fails now, and 4 if nobody agreed.
+    Questions are answered as in the recording. If a tool does not declare that it is read-only, it
+    is called only if you name it in `--tools`, or approve the calls. The exit code is 1 if a result
+    is different or a call fails, and 4 if the calls were not approved.
 
     Example: `toolbench rerun shop shop.jsonl --config mcp.json | jq '.results[] | select(.state != "same")'`
 
     Args:
-        words: The server, which may be left out if all of the recording are meant, and the recording.
-        tools: Tools to call although they are not read-only, separated by commas; nothing is asked then.
+        words: The name of a server, and the file of the recording. Without a name, the calls of all
+            servers in the recording are repeated.
+        tools: The names, separated by commas, of tools to call without asking, even if they are not
+            read-only.
         yes: Approve all calls in advance.
-        source: Where the servers are: `--config` and the options beside it.
-        program: The command after --, which starts a server.
+        source: The options that say where the servers are: `--config`, `--replay` and others.
+        program: The command after `--`, which starts the server.
     """
     from toolbench.cli.server_rerun import recorded_servers, repeat  # noqa: PLC0415 - it brings much
 
@@ -327,7 +338,7 @@ def rerun(
 
 @_answers
 def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
-    """Check each step of the connections for `toolbench doctor` with a server or a source."""
+    """Check each step of the connections to servers, for `toolbench doctor`."""
     from toolbench.mcp.doctor import OFFERS, diagnose  # noqa: PLC0415 - it brings much
     from toolbench.mcp.trust.configurations import approved  # noqa: PLC0415 - the same
 
@@ -353,7 +364,7 @@ def examine(*words: str, source: Source, program: Sequence[str]) -> Outcome:
 
 
 def _target(words: Sequence[str], kind: str) -> tuple[str, list[str]]:
-    """Return the first of *words*, which names a *kind* such as a tool, and the others.
+    """Split *words* into the first word, which names a tool or another *kind*, and the rest.
 
     Raises:
         CommandError: If *words* is empty.
@@ -365,7 +376,7 @@ def _target(words: Sequence[str], kind: str) -> tuple[str, list[str]]:
 
 
 def _one_word(words: Sequence[str]) -> str:
-    """Return the server that *words* name; an empty string if they name none.
+    """Return the single word in *words*, which names a server; empty if there is no word.
 
     Raises:
         CommandError: If there are several words.

@@ -18,7 +18,7 @@ Entries = Mapping[str, ServerEntry]
 
 
 def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording, Entries]:
-    """Return the recording that *words* name, and the servers in *entries* whose calls it has.
+    """Return the recording that *words* name, and those servers in *entries* that it has calls of.
 
     Raises:
         CommandError: If there is no such recording, or a server is missing in it or in *entries*.
@@ -45,7 +45,7 @@ def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording,
 def repeat(
     client: MCPClient, recording: Recording, named: Sequence[str], *, is_agreed: bool
 ) -> Outcome:
-    """Repeat the calls of *recording* on the servers of *client*; write each result to stderr."""
+    """Repeat the calls of *recording* with the servers of *client*; write each result to stderr."""
     sessions = [session for session in client.servers.values() if not session.error]
     with ExitStack() as undo:
         if not has_terminal():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def reviewed(session: "MCPServerSession") -> tuple[ExitCode, dict[str, Any]]:
-    """Return the review of *session*: an exit code and a JSON document."""
+    """Review the server of *session*, and return an exit code and the review as a JSON document."""
     facts = review_of(session)
     code = ExitCode.OK
     if facts.verdict.tone == "danger":
@@ -32,7 +32,9 @@ def reviewed(session: "MCPServerSession") -> tuple[ExitCode, dict[str, Any]]:
 def probed(
     session: "MCPServerSession", named: Sequence[str], junit: Path | None, *, overwrite: bool
 ) -> Outcome:
-    """Probe the server of *session*, and write what is found to stderr.
+    """Test whether the server of *session* follows MCP's rules, and write the results to stderr.
+
+    *named* are the names of tools that may be called even if they are not read-only.
 
     Raises:
         FileError: If *junit* cannot be written.

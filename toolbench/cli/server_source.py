@@ -62,13 +62,19 @@ def servers_of(
     *,
     is_discovering: bool = False,
 ) -> tuple[dict[str, "ServerEntry"], list[str]]:
-    """Return the servers that a command line names, and its words without a URL at the beginning.
+    """Return the servers that a command line gives, by name, and its words without a URL.
 
-    The server of a URL or a command is the only one, and its name is empty. With *is_discovering*,
-    a server without a source may be in any configuration that `discover` finds.
+    A server that is given by a URL or a command is the only server, and its name is empty.
+
+    Args:
+        source: The options of the line that say where the servers are.
+        program: The command after `--`, which starts a server.
+        words: The words of the line. The first may be the URL of a server.
+        is_discovering: Whether to search the configurations of all programs on this machine if the
+            line has a name, but no source of servers.
 
     Raises:
-        CommandError: If the line names no source or several, or a file that cannot be read.
+        CommandError: If the line has no source of servers or several, or if a file cannot be read.
     """
     from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - not for all commands
     from toolbench.mcp.config.reader import read_config, read_entry  # noqa: PLC0415 - the same
@@ -103,7 +109,7 @@ def servers_of(
 
 
 def _check_options(source: Source, *, is_file: bool, is_command: bool, is_url: bool) -> None:
-    """Check that the options fit the source.
+    """Check that all options have an effect on this kind of source.
 
     Raises:
         CommandError: If an option would have no effect.
@@ -139,14 +145,19 @@ def _entry(source: Source, program: Sequence[str], url: str) -> dict[str, Any]:
 
 
 def server_in(target: str, entries: Mapping[str, Any]) -> str:
-    """Return the server in *target*, `SERVER.NAME`; an empty string if it names none of *entries*."""
+    """Return the server's name in *target*, which has the form `SERVER.NAME` or `NAME`.
+
+    The result is empty if *target* begins with the name of none of *entries*.
+    """
     if "" in entries and "." in target:
         return target.partition(".")[0]
     return next((name for name in entries if target.startswith(f"{name}.")), "")
 
 
 def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
-    """Return the servers in *entries* that *server* selects; a nameless one gets this name.
+    """Return the server called *server* from *entries*; all of them if *server* is empty.
+
+    The server of a command or a URL, which has no name in *entries*, gets the name *server*.
 
     Raises:
         CommandError: If there is no such server.
@@ -162,7 +173,7 @@ def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Serv
 
 
 def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
-    """Return the one server in *entries* that *server* selects; see `chosen`.
+    """Return the server called *server*, or the only server in *entries* if *server* is empty.
 
     Raises:
         CommandError: If there is no such server, or if *server* is empty and there are several.
@@ -176,7 +187,9 @@ def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Ser
 
 @contextmanager
 def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator["MCPClient"]:
-    """Connect the servers in *entries*, and copy their stderr and their logs to our stderr.
+    """Connect the servers in *entries* during a `with` block; its value is their client.
+
+    What the servers write to stderr and to their logs is copied to the stderr of this process.
 
     Raises:
         ConsentError: If the servers of a file are not approved.
@@ -222,7 +235,7 @@ def has_terminal() -> bool:
 
 
 def _ask(question: "Question") -> "Answer":
-    """Ask the user *question* of a server; if no user can be asked, write it to stderr."""
+    """Ask the user a *question* of a server. If no user can be asked, write it to stderr."""
     from toolbench.mcp.elicitation import Answer, ask_here  # noqa: PLC0415 - as above
     from toolbench.runs.current_run import active_run  # noqa: PLC0415 - the same
 

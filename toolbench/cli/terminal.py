@@ -25,7 +25,7 @@ _LONGEST = 5_000
 
 
 class CommandError(ToolbenchError):
-    """The line of a command cannot be used."""
+    """The words or options of a command line are not valid."""
 
 
 def say(text: str) -> None:
@@ -66,7 +66,7 @@ def write_json(document: Any) -> None:
 
 
 class ServerLines:
-    """Copies the stderr and the logs of servers, and the progress of a run, to our stderr."""
+    """Copies stderr and logs of servers, and the progress of a run, to this process's stderr."""
 
     def __init__(self, sessions: Sequence["MCPServerSession"]) -> None:
         """Begin with the first line of each of *sessions*."""

@@ -9,10 +9,11 @@ from toolbench.magics.catalog import tools_in
 
 
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
-    """Return the tools that *spec* names: `file.py` or `module`, and perhaps `:name,name`.
+    """Return the tools that *spec* names, such as `tools.py` or `package.module:add,split`.
 
-    Without names, all tools there are returned. A name is that of a variable, or the address
-    `server.tool` of a tool of a client there.
+    Before the colon is a file or a module. After the colon are names of variables, or addresses
+    such as `server.tool` of the tools of a client. Without names, all tools in the module are
+    returned.
 
     Raises:
         UserModuleError: If the module cannot be imported, or does not define the tools.

@@ -290,7 +290,7 @@ def _reading(statement: Statement) -> Statement:
 
 
 def variables_in(modules: Mapping[str, str]) -> list[str]:
-    """Return the environment variables that *modules* read since `with_environment` changed them."""
+    """Return the environment variables that *modules* read because of `with_environment`."""
     variables = set[str]()
     for text in modules.values():
         for node in ast.parse(text).body:
