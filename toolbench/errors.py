@@ -360,7 +360,7 @@ class ModelStoppedError(ModelError):
     """
 
     after: str = ""
-    """What the stop could not end immediately, as the end of a sentence; normally empty."""
+    """What still runs although the request was stopped, as the end of a sentence; usually empty."""
 
 
 class RegistrationError(ToolbenchError, ValueError):

@@ -121,7 +121,7 @@ def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
 
 
 HOW_TO_OVERWRITE = "overwrite=True (--overwrite in a line)"
-"""What the user writes to allow a file to be replaced, in Python and on a command line."""
+"""What the user has to write, in Python or on a command line, to let a file be replaced."""
 # Else two threads would both find no file, and one would replace that of the other
 _one_writes = Lock()
 

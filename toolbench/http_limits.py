@@ -20,7 +20,7 @@ except ImportError:
     resource = None  # type: ignore[assignment]
 
 REQUEST_SECONDS = 10
-"""The seconds within which a request must arrive, and a connection must prove to be known."""
+"""The time, in seconds, in which a client must send a request that shows that it is known."""
 _MOST_CONNECTIONS = 128
 # Of the descriptors that the process may open
 _SHARE = 8

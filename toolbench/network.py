@@ -117,7 +117,7 @@ def _of_status(status: int) -> ErrorKind | None:
 # --- the most bytes of an answer ----------------------------------------------------------
 
 MOST_BYTES = 100_000_000
-"""The most bytes of one answer, one event or one line: enough for images, but not without end."""
+"""The most bytes of one answer, one event or one line. This is enough for images."""
 
 
 def too_long() -> str:

@@ -29,7 +29,7 @@ NOT_KEPT = ", not kept"
 """The end of a string that replaces a value which is too large to keep."""
 
 DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
-"""A date with a time, as they are written in JSON; it differs from run to run."""
+"""The pattern of a date with a time in JSON, which differs from run to run."""
 
 # Levels to write of a value that has a part without JSON
 _DEEPEST = 100
@@ -216,7 +216,7 @@ def str_of(value: Any) -> str:
 
 
 EXACT = 1e15
-"""Floats from this size on have hardly any digits after the point, and are written in full."""
+"""Floats of at least this size have hardly any digits after the point, and are not rounded."""
 SMALL = 1e-4
 """Floats below this size are written with an exponent."""
 

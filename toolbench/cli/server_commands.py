@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 GROUP = "Servers (MCP)"
 Program = Annotated[tuple[str, ...], Parameter(parse=False)]
-"""The words after `--`, which start a server; `app.run` puts them there."""
+"""The words after `--`, which start a server. `app.run` sets this parameter."""
 NOWHERE = Source()
 SOURCES = "--config FILE | --replay FILE | URL"
 

@@ -40,17 +40,17 @@ class Source:
     """The options that say where the servers of a command are, and how they are connected."""
 
     config: Path | None = None
-    """A file with mcpServers; without another source: mcp.json in the current folder."""
+    """The file with `mcpServers`. By default, this is `mcp.json` in the current folder."""
     approve: Annotated[bool, OPTION] = False
     """Approve the servers of the file as they are now."""
     replay: Path | None = None
-    """Answer from a recording; nothing is started."""
+    """The file of a recording, whose answers are used. No server is started."""
     env: Annotated[tuple[str, ...], OPTION] = ()
-    """NAME or NAME=VALUE: a variable for the command; without a value, the value here."""
+    """An environment variable for the command: NAME=VALUE, or NAME to pass on its value here."""
     header: Annotated[tuple[str, ...], OPTION] = ()
-    """'NAME: VALUE' for a URL; `${VAR}` in it is a variable of the environment."""
+    """A header for the URL, as 'NAME: VALUE'. `${VAR}` in it stands for an environment variable."""
     mode: Annotated[Literal["auto", "legacy"], OPTION] = "auto"
-    """The protocol of a command or a URL; legacy is that of 2025, for servers that ask questions."""
+    """The protocol for a command or a URL. Use `legacy` (2025) for servers that ask questions."""
     timeout: float | None = None
     """Seconds to wait for the connection, and for each answer."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolbench.mcp.server_session import MCPServerSession
 
 Outcome = tuple[ExitCode, Any]
-"""How a command ended, and its JSON document; None if it has none."""
+"""The exit code of a command, and its JSON document (None if it has no document)."""
 # Characters of a sentence, and of a line of a server
 _LONGEST = 5_000
 

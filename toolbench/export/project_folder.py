@@ -10,7 +10,7 @@ from toolbench.errors import ExportError, FileError
 from toolbench.files import HOW_TO_OVERWRITE, write_whole
 
 LIST_OF_FILES = ".toolbench-export.json"
-"""The file in the folder that lists the files that exports wrote there, with their SHA-256."""
+"""The file that lists the files that exports wrote into a folder, with their SHA-256."""
 
 
 def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:

@@ -69,7 +69,7 @@ _OF_ALL = (
 _OF_PARTS = frozenset((*_OF_ALL, *_OF_PLACES, *_OF_NAMES))
 
 _Applied = dict[int, tuple[Schema, int, int]]
-"""Schemas for the same value by id, each with how often it is applied and how deep it is."""
+"""The schemas for one value, by id: the schema, how often it is applied, and how deep it is."""
 
 
 def check_extent(schema: Any) -> None:

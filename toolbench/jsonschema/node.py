@@ -554,7 +554,10 @@ def takes_nothing(node: Node) -> bool:
 
 
 _Test = tuple[Any, bool]
-"""A schema or a key, and whether the object must fit the schema (have the key) or must not."""
+"""A condition for an object: a schema that it must fit, or a key that it must have.
+
+If the second value is False, the object must not fit the schema, or must not have the key.
+"""
 
 
 class _Case(NamedTuple):

@@ -393,7 +393,7 @@ _LIMITS: Mapping[str, tuple[str, str]] = {
     "too_short": ("minItems", "min_length"),
     "too_long": ("maxItems", "max_length"),
 }
-"""The keyword of JSON Schema, and the fact that is the limit, by the type of error."""
+"""The keyword of JSON Schema, and the key of the limit in the details, by the type of error."""
 
 
 def _expected(kind: str, facts: Mapping[str, Any], message: str) -> str:

@@ -37,7 +37,7 @@ _UNKNOWN = "does not fit its schema, and is too large for finding the place"
 _ROOT = "toolbench://schema/"
 """The address of a schema that has no address itself."""
 _PART = "toolbench:part"
-"""The key under which a whole schema has the part that checks the value, if only a part does."""
+"""The key under which `_with_part` puts a schema, to check a value with only this schema."""
 
 
 class SchemaValidator:

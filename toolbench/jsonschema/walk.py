@@ -20,9 +20,9 @@ COMPOSITION = ("$ref", *TOGETHER)
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer to another schema for the same value."""
 CASES = ("if", "then", "else")
-"""The keywords with a schema that tests the same value, or describes it in some cases."""
+"""The keywords of a condition: the result of `if` decides which of the other schemas applies."""
 DEPENDENT = ("dependentSchemas", "dependencies")
-"""The keywords with schemas for the same value, each for values with a certain property."""
+"""The keywords with schemas that apply to an object only if it has a certain property."""
 DEFINITIONS = ("$defs", "definitions")
 """The keywords with schemas that describe a value only if a reference leads to them."""
 MAPPINGS = (

@@ -223,7 +223,10 @@ class Command:
 
     help: str
     run: Callable[[Any, Namespace], Any]
-    """A function that gets the magics and the options; a string result is printed, others shown."""
+    """The function that runs the command. It gets the magics and the options of the line.
+
+    If it returns a string, the string is printed. Any other result is displayed.
+    """
     arguments: Sequence[Argument] = ()
 
 
@@ -314,9 +317,9 @@ class Family:
 OVERWRITE = Argument(
     "--overwrite", action="store_true", help="replace a file that has other content"
 )
-"""The option of each line that writes a file which the user names."""
+"""The option `--overwrite`, for lines that write a file whose name the user gives."""
 SERVER = Argument("name", offers="server", help="the server")
-"""The word of a line of `%mcp` that names a server."""
+"""The argument with the name of a server, for lines of `%mcp`."""
 
 
 def filter_words(help_line: str) -> Argument:

@@ -378,7 +378,7 @@ HOW = (
     Argument("--timeout", type=seconds, metavar="SECONDS", help="stop connecting after this time"),
     Argument("--cwd", metavar="DIR", help="where the command starts"),
 )
-"""The options of a line that has a URL or a command: how to reach it, or to start it."""
+"""The options that say how to reach a URL, or how to start a command."""
 COMMANDS = {
     "connect": Command(
         "NAME URL-OR-OBJECT, NAME -- COMMAND ARG..., --config or --registry",

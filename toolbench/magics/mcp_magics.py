@@ -84,7 +84,7 @@ class MCPMagics(NotebookMagics):
         self.model_named = model_named
         self.settings = settings
         self.served: Served | None = None
-        """What `%mcp serve` serves, or served last; a notebook has one server of its tools."""
+        """The server that `%mcp serve` started last; None if it has not started one."""
         self._client = client
 
     @no_var_expand

@@ -343,4 +343,4 @@ COMMANDS = {
         ),
     ),
 }
-"""The commands of `%mcp` for what a server offers over time."""
+"""The commands of `%mcp` that save what a server offers, or compare it with earlier."""

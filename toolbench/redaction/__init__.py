@@ -6,7 +6,7 @@ from typing import Any
 from toolbench.values import mapped
 
 MARK = "<secret-hidden>"
-"""The mark in place of a secret. Source: OpenHands SDK, the output of its terminal tool.
+"""The mark that replaces a secret. It is that of the OpenHands SDK's terminal tool.
 
 Every encoding keeps the mark, because it is plain ASCII. Users do not type it by accident.
 """

@@ -188,7 +188,10 @@ class _Place:
     def __init__(self, node: Node, unread: frozenset[str] = frozenset()) -> None:
         self.node = node
         self.unread = unread
-        """Names of secrets under keywords that nodes do not read, such as `then` or `contains`."""
+        """The names of secrets that are declared under keywords that nodes do not read.
+
+        An example of such a keyword is `contains`.
+        """
         self._whole = self
         self._inside: dict[str | int | None, _Place] = {}
         self._says_so = node.is_secret

@@ -8,14 +8,14 @@ from string import ascii_letters, digits
 from typing import Any
 
 Span = tuple[int, int]
-"""The start and the end of a match in the data; the byte at the end does not belong to it."""
+"""The index of a match's first byte, and the index after its last byte."""
 
 # Of words: those of a name too, such as `test_unit`
 _LETTERS = frozenset(b"_" + (digits + ascii_letters).encode())
 # In JSON and a repr, the letter of a line break belongs to no word
 _ESCAPES = (b"\\n", b"\\r", b"\\t")
 BEFORE = 2
-"""How many bytes before some data decide whether a word begins at the start of the data."""
+"""The number of bytes to look back to see whether a word begins at the start of some data."""
 
 
 class Matcher:

@@ -36,7 +36,7 @@ A shorter secret, such as `test`, is hidden only as a whole word, and only in da
 server.
 """
 SHORTEST_SETTING = 6
-"""The least length of a secret in a server's settings if its name is a weaker sign: `key`."""
+"""The least length of a secret in a server's settings if its name is a weak sign, like `key`."""
 # A lone surrogate is text too
 _ANY = "surrogatepass"
 _MARK = MARK.encode()
@@ -56,7 +56,7 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
         """Make a redactor of *secrets*, except those with fewer than *shortest* characters."""
         self.secrets = frozenset(s for s in secrets if len(s.strip()) >= shortest)
-        """The secrets; if there are none, the redactor need not be called."""
+        """The secrets. If this is empty, calling the redactor has no effect."""
 
     @cached_property
     def _matchers(self) -> tuple[Matcher, ...]:

@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 LINE = 8
 """The least length of a line of a secret to search for: shorter lines occur in many strings."""
 LONGEST = 20_000
-"""The greatest length of a secret to search for in encodings; longer ones only as they are."""
+"""The greatest length of a secret of which encoded forms are searched for."""
 
 
 def writings(secret: str) -> set[bytes]:

@@ -33,7 +33,10 @@ class _Call:
 
     received: ReceivedCall
     request_id: Any
-    """The id of the request to answer next; in the newer protocol, each round has a new id."""
+    """The id of the request to answer next.
+
+    In the newer protocol, the client sends a new request with each answer to a question.
+    """
     progress_token: Any
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     replies: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)

@@ -14,7 +14,7 @@ from toolbench.export.code.symbol_names import Names, names_of, names_of_await
 from toolbench.runs.kernel import running_shell
 
 MAGIC = "get_ipython"
-"""The function that IPython calls in place of a magic; a file does not have this function."""
+"""The function that IPython calls for a magic. In a file, this function does not exist."""
 _MAIN = "__name__ == '__main__'"
 # The cell magics whose body runs unchanged
 _WHOLE_CELLS = frozenset({"capture", "time"})

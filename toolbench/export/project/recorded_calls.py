@@ -32,7 +32,7 @@ _ADDRESS = re.compile(r"\b(at|object) 0x[0-9a-f]{6,}")
 
 
 _Call = dict[str, Any]
-"""A call, JSON-ready."""
+"""A recorded call, as values for a JSON file."""
 
 
 class RecordedCalls(NamedTuple):

@@ -53,9 +53,12 @@ class Found(NamedTuple):
     """The result of a search."""
 
     files: list[str]
-    """The paths, most recently changed first: at most `MOST_FILES`, plus one if there are more."""
+    """The paths, most recently changed first.
+
+    If there are more than `MOST_FILES`, the list has `MOST_FILES` + 1 paths.
+    """
     remarks: list[str]
-    """What a model has to know about files that were not searched, each remark in brackets."""
+    """Remarks for the model about files that were not searched, each in brackets."""
 
 
 def find_ripgrep() -> str | None:

@@ -67,7 +67,10 @@ class Launched:
     screen: int
     """The descriptor to read the programs' output from, and to write typed input to."""
     keyboard: int
-    """The programs' end of the terminal: to set modes, discard typed input, and write marks."""
+    """The descriptor of the programs' side of the terminal.
+
+    It is used to set modes, to discard typed input, and to write marks.
+    """
 
 
 def launch(working_dir: str, env: Mapping[str, str], bash: str) -> Launched:

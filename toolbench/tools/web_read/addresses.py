@@ -13,9 +13,9 @@ Resolver = Callable[[str, int], Awaitable[list[str]]]
 _UNICAST = ipaddress.IPv6Network("2000::/3")
 """The public part of IPv6. All other addresses are local, or not in use."""
 _PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
-"""Addresses for protocols, and for one cloud's metadata. Python before 3.11.9 calls most public."""
+"""Addresses of protocols and a cloud's metadata. Python before 3.11.9 calls most of them public."""
 _SIXTOFOUR = ipaddress.IPv6Network("2002::/16")
-"""Addresses of 6to4, not in use any more (RFC 7526). Only some Python versions call them public."""
+"""Addresses of 6to4, which is obsolete (RFC 7526). Some Python versions call them public."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # The third quarter of an address that ends with an IPv4 address
 _ISATAP = (
