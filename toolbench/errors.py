@@ -447,10 +447,13 @@ class ToolFailedError(ToolbenchError, RuntimeError):
     """
 
     def __init__(self, tool: str, observation: Any, place: str = "") -> None:
-        """Make an error about *tool*, with the text of *observation*, its result.
+        """Make an error whose message is the text of a failed result.
 
-        *place* is the line of code that failed, such as `In[12], line 7, in add_job`; empty if it is
-        not known.
+        Args:
+            tool: The name of the tool.
+            observation: The result of the tool.
+            place: The line of code that failed, such as `In[12], line 7, in add_job`; empty if it
+                is not known.
         """
         self.tool = tool
         self.observation = observation

@@ -46,9 +46,9 @@ def write_whole(
         path: The file; its folder must exist. If writing fails, the old content stays. A device
             such as `/dev/stdout` is written to directly.
         content: The new content of the file; a string is written as UTF-8.
-        is_private: Whether only the owner may read the file, and links are refused. If false, a
-            link is followed, an old file keeps its owner and permissions, and a new file gets the
-            usual permissions of this process.
+        is_private: If true, only the owner may read the file, and links are refused. If false,
+            links are followed, an old file keeps its owner and permissions, and a new file gets
+            the usual permissions of this process.
         errors: How to treat characters that UTF-8 cannot encode; see `str.encode`.
 
     Raises:
@@ -97,8 +97,8 @@ def _make_alike(file: Path, old: os.stat_result) -> None:
 def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     """Append *text* to the file at *path*, completely or not at all.
 
-    If the file is new, only its owner can read it. Other programs may append to the file at the
-    same time; what they write is never removed.
+    If the file is new, only its owner can read it. If other programs append to the file at the same
+    time, nothing of their text is lost.
 
     Raises:
         OSError: If the text cannot be written; the file is unchanged.
@@ -132,10 +132,10 @@ def write_named(
     """Write *content* to the file at *path*, completely or not at all, and return its path.
 
     Args:
-        path: The file; `~` is the home directory.
+        path: The path of the file. `~` stands for the home directory.
         content: The new content; a string is written as UTF-8.
-        overwrite: Whether to replace a file with other content. An empty file, or one that
-            already has this content, needs no permission.
+        overwrite: Whether an existing file with other content may be replaced. An empty file, or a
+            file that already has this content, may always be replaced.
         is_private: As in `write_whole`.
 
     Raises:
@@ -160,7 +160,9 @@ def write_named(
 
 
 def check_free(path: Path, data: bytes | None = None) -> None:
-    """Check that there is no file at *path*, or that it is empty or has the content *data*.
+    """Check that a file can be written to *path* without losing any content.
+
+    This is true if there is no file, or if the file is empty or already has the content *data*.
 
     Raises:
         FileError: If the file has other content.

@@ -38,13 +38,13 @@ class LimitedConnection(H11Protocol):
         is_known: Callable[[Headers], bool],
         **options: Any,
     ) -> None:
-        """Make one of at most *most* connections.
+        """Make a connection, which is closed if the server has too many connections.
 
         Args:
             *arguments: The arguments that uvicorn passes.
-            most: How many connections may be open.
-            is_known: A function that gets the headers of a request, and tells whether its client
-                is one of ours.
+            most: The number of connections that may be open at the same time.
+            is_known: A function that gets the headers of a request, and tells whether they are
+                from a known client, for example because they have a valid token.
             **options: The options that uvicorn passes.
         """
         super().__init__(*arguments, **options)
@@ -115,8 +115,8 @@ def limit_connections(config: uvicorn.Config, is_known: Callable[[Headers], bool
 
     Args:
         config: The settings of the server.
-        is_known: A function that gets the headers of a request, and tells whether its client is one
-            of ours.
+        is_known: A function that gets the headers of a request, and tells whether they are from a
+            known client, for example because they have a valid token.
     """
     most = _MOST_CONNECTIONS
     if resource is not None:

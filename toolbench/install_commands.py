@@ -12,12 +12,12 @@ from urllib.request import url2pathname
 
 
 def how_to_install(what: str) -> str:
-    """Return the command that installs *what*; two commands if pip has to be added first.
+    """Return the command that installs *what*. If pip is missing, a command before it installs pip.
 
-    The command is for a cell if this process has an IPython shell, and for a terminal if not.
+    The command is for a cell if this process has an IPython shell, and for a terminal otherwise.
 
     Args:
-        what: The package as pip accepts it, such as `pandas`, perhaps with an extra or an option.
+        what: The arguments for `pip install`, such as `pandas` or `--pre pandas`.
     """
     return ", then ".join(install_commands(what, for_cell=_has_shell()))
 
@@ -28,12 +28,12 @@ def how_to_install_extra(extra: str) -> str:
 
 
 def install_commands(what: str, *, for_cell: bool, python: str | None = None) -> list[str]:
-    """Return the commands that install *what* into this Python; the last command installs it.
+    """Return the commands that install *what* into this Python.
 
     Args:
-        what: The end of the pip command, quoted for a shell.
-        for_cell: Whether the commands are for a notebook cell; if not, they are for a terminal.
-        python: The command that starts this Python; by default its path.
+        what: The arguments for `pip install`, quoted for a shell.
+        for_cell: Whether the commands are for a notebook cell or, if false, for a terminal.
+        python: The command that starts this Python; by default, its path.
     """
     start = quote(python or sys.executable)
     bang, pip = "", f"{start} -m pip"
@@ -49,10 +49,10 @@ def install_commands(what: str, *, for_cell: bool, python: str | None = None) ->
 
 
 def own_source() -> str:
-    """Return the argument with which pip installs this toolbench elsewhere: a path or a URL.
+    """Return the path or the URL from which toolbench was installed, as an argument for pip.
 
-    The result is empty if toolbench came from a package index such as PyPI, where pip finds it by
-    its name.
+    The result is empty if toolbench came from a package index such as PyPI, because pip then finds
+    it by its name.
     """
     try:
         # PEP 610: there is no such file after an installation from an index

@@ -65,7 +65,8 @@ def status_of(error: object) -> int | None:
 def error_kind(error: BaseException) -> ErrorKind | None:
     """Return the kind of *error* if it is about the network or a permission, else None.
 
-    The cause of *error* (`raise ... from cause`) and the first error of a group count too.
+    If *error* itself is of no such kind, its cause (`raise ... from cause`) is considered too. Of
+    an exception group, the first error is considered.
     """
     for cause in _stated_causes(error):
         kind = _kind(cause)

@@ -60,8 +60,9 @@ def new(name: str, *, into: Annotated[Path, Parameter(name=["--into", "-d"])] = 
     """Write a new tool package with a tool, a test and a notebook.
 
     Args:
-        name: The tool's name, which must be a valid name of a Python module: `word_count`.
-        into: The parent folder for the folder of the package.
+        name: The name of the tool, such as `word_count`. It must be a valid name of a Python
+            module.
+        into: The folder in which the folder of the package is created.
     """
     try:
         project = scaffold(name, into)

@@ -109,7 +109,7 @@ def check_files(*paths: Path | None, overwrite: bool) -> None:
 def write_files(
     report: EvalReport, *, junit: Path | None, html: Path | None, overwrite: bool
 ) -> None:
-    """Write *report* to the files *junit* and *html*; None means that the file is not wanted.
+    """Write *report* to the files *junit* and *html*. If one of them is None, it is not written.
 
     Raises:
         FileError: If a file cannot be written.
@@ -121,9 +121,9 @@ def write_files(
 
 
 def exit_code(report: EvalReport, min_passed: float) -> int:
-    """Return the exit code for *report*: 2 if an answer is missing, 1 if too few answers pass, else 0.
+    """Return the exit code: 2 if an answer is missing, 1 if too few answers pass, and 0 otherwise.
 
-    Enough answers pass if, for each model, their share is at least *min_passed*.
+    For each model, the share of the answers that pass must be at least *min_passed*.
     """
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED

@@ -85,7 +85,9 @@ def starter(folder: Path) -> Path:
 
 
 def _make_new(path: Path) -> None:
-    """Create the notebook *path*; print that it is new, and the names of similar notebooks.
+    """Create the notebook *path*, and print that it is new, because the name may be misspelt.
+
+    The names of similar notebooks are printed too.
 
     Raises:
         LabError: If the folder of *path* does not exist, or the file cannot be written.

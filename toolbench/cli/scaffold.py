@@ -33,7 +33,7 @@ class Scaffold:
 
 
 def scaffold(name: str, into: Path) -> Scaffold:
-    """Write a package for the tool *name* to a new folder of this name in *into*.
+    """Write a package for a new tool into the folder *name* inside the folder *into*.
 
     Raises:
         ScaffoldError: If *name* cannot be a module name, or the folder exists already.

@@ -73,7 +73,7 @@ def run_checks(
     junit: Path | None,
     overwrite: bool,
 ) -> Outcome:
-    """Run *checks* with the tools of *client*; write the results to stderr, and return them.
+    """Run *checks* with the tools of *client*, and write each result to stderr.
 
     Raises:
         ConsentError: If the user does not agree to the calls.

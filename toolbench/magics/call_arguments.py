@@ -395,7 +395,7 @@ def _python(text: str, namespace: Mapping[str, Any]) -> Any:
 
 
 def _run(text: str, scope: dict[str, Any]) -> Any:
-    """Run *text* in *scope*. Return the value of its last expression, as a cell shows it.
+    """Run *text* in *scope*, and return the value of the expression in its last line.
 
     Return `_NOTHING` if *text* does not end with an expression.
     """
@@ -465,7 +465,7 @@ def _content_of(text: str) -> str:
 
 
 def _list_of(text: str, node: Node) -> list[Any] | None:
-    """Return the comma-separated values in *text* as a list for *node*; None if they do not fit.
+    """Return the comma-separated values in *text* as a list; None if it does not fit *node*.
 
     *text* may have the brackets and the quotes of a Python list.
     """

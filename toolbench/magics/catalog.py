@@ -118,11 +118,11 @@ class Catalog:
         return notes
 
     def advice(self, pattern: str = "", source: str = "") -> list[str]:
-        """Return a message for each tool class in a cell that has not made a tool yet.
+        """Return a message for each tool class of a cell of which no tool was made yet.
 
         Args:
-            pattern: Return messages only for classes whose tools would match this pattern.
-            source: Return messages only if this source includes the notebook.
+            pattern: The pattern of the names of tools to return messages for.
+            source: The source of the tools. If it does not match `notebook`, return no messages.
         """
         if not matching(source)("notebook"):
             return []

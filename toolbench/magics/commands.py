@@ -38,7 +38,7 @@ def refuse_moved(line: str) -> None:
 
 
 class Argument:
-    """A word or an option of a line, with the settings of `argparse.ArgumentParser.add_argument`.
+    """A positional argument or an option of a line, with the parameters of argparse.
 
     Example:
         `Argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the run after this time")`
@@ -186,7 +186,7 @@ class LineParser(argparse.ArgumentParser):
         raise HelpWanted(self.help_text())
 
     def parse_words(self, words: Sequence[str]) -> Namespace:
-        """Return the options in *words*; options may be anywhere.
+        """Parse the words of a line. Options may come before, between or after other words.
 
         Raises:
             UsageError: If the line is wrong.

@@ -242,9 +242,9 @@ class Place:
 
 
 def place_in_json(text: str) -> Place | None:
-    """Return the place of the cursor after *text*, the beginning of a JSON object.
+    """Return where the cursor is after *text*, which is the beginning of a JSON object.
 
-    Return None if nothing can be inserted there.
+    Return None if neither a name nor a value can be inserted at the cursor.
     """
     # Of each object and list that is not closed: the name or the index of its last value, and its names
     path: list[str | int] = []
@@ -299,9 +299,9 @@ def _after_mark(mark: str, path: list[str | int], names: list[set[str]]) -> str:
 
 
 def place_in_yaml(text: str) -> Place | None:
-    """Return the place of the cursor after *text*, a block of `name: value` lines.
+    """Return where the cursor is after *text*, which has lines of the form `name: value`.
 
-    Return None if nothing can be inserted there, such as in indented lines.
+    Return None if nothing can be inserted at the cursor, for example in an indented line.
     """
     line = text.rpartition("\n")[2]
     names = frozenset(name for _, name in _YAML_KEY.findall(text))
@@ -320,7 +320,7 @@ def _text_of(word: str) -> str:
 
 
 def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult:
-    """Offer the continuations of *text*, the beginning of a JSON object.
+    """Complete the name or the value that the user is typing in a JSON object.
 
     Args:
         schema: The schema of the arguments.
@@ -331,7 +331,7 @@ def offer_in_json(schema: Any, text: str, rest: str) -> SimpleMatcherResult:
 
 
 def offer_in_yaml(schema: Any, text: str, rest: str) -> SimpleMatcherResult:
-    """Offer the continuations of *text*, the beginning of a YAML block; see `offer_in_json`."""
+    """Complete the name or the value that the user is typing in YAML; see `offer_in_json`."""
     return _continued(place_in_yaml(text), schema, rest, _yaml)
 
 

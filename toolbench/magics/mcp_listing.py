@@ -109,9 +109,9 @@ def first_of(notes: Sequence[str], more: str) -> list[str]:
 
 
 def summary(session: "MCPServerSession") -> str:
-    """Return a summary of the tools: their number and their cost in tokens.
+    """Return a summary of a server's tools: their number and their cost in tokens.
 
-    The summary also has the number of tools whose effect is not declared.
+    It also has the number of tools that do not declare what they change.
     """
     offered, bill = list(session.tools), token_bill(session)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)

@@ -22,7 +22,7 @@ def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
     """Register the runtime tools that can be used here, and return their names.
 
     Args:
-        registry: The registry; if left out, the registry of `register_tool`.
+        registry: The registry to use; by default, the one that `register_tool` uses.
 
     Examples:
         >>> from toolbench import ToolRegistry

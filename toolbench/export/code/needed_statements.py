@@ -34,12 +34,12 @@ class LeftOut(NamedTuple):
 
 @dataclass
 class Needed:
-    """The statements that some names need, and the names that are missing.
+    """The result of `needed_by`: the needed statements, and the names that are missing.
 
     Attributes:
-        statements: All statements.
-        places: The indexes of the needed statements in *statements*.
-        missing: For each missing name, a sentence that says why it is missing.
+        statements: All statements, needed or not.
+        places: The indexes of the needed statements in `statements`.
+        missing: The reason why a name is missing, as a sentence, by the name.
     """
 
     statements: Sequence[Statement]

@@ -189,9 +189,9 @@ def _needed_by_tool(part: ToolParts) -> Needed:
 
 
 def _last_change(needed: Needed) -> int:
-    """Return the number of the last cell that changed what is *needed*.
+    """Return the number of the last cell that changed one of the *needed* statements.
 
-    A cell that ran again with the same definition changes nothing.
+    Running a cell again with the same code does not count as a change.
     """
     last = 0
     for place in needed.places:

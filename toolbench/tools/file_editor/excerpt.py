@@ -58,9 +58,14 @@ def offset_of(text: str, line: int, start: int = 0) -> int:
 
 
 def around(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return the lines from *start* to *end*, and *lines* lines above and below them, with numbers.
+    """Return some lines of *text* with their surroundings and with line numbers.
 
-    *start* and *end* are offsets in *text*. *first* is the number of the line at *start*.
+    Args:
+        text: The whole text.
+        start: The offset at which the first line begins.
+        end: The offset at which the last line ends.
+        first: The number of the line at *start*.
+        lines: The number of lines to add above and below.
     """
     begin = text.rfind("\n", 0, start) + 1
     for _ in range(min(lines, first - 1)):
@@ -72,10 +77,17 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 
 
 def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return the lines of *text* from *start* to *end* (offsets), with numbers from *first* on.
+    """Return some lines of *text* with line numbers.
 
-    *lines* is the number of these lines. If the lines are too long together, a note replaces the
-    middle. The note says which lines are missing and how to see them.
+    If they are too long, a note replaces the lines in the middle. It says which lines are missing
+    and how to see them.
+
+    Args:
+        text: The whole text.
+        start: The offset at which the first line begins.
+        end: The offset at which the last line ends.
+        first: The number of the line at *start*.
+        lines: The number of lines from *start* to *end*.
     """
     end -= text.endswith("\n", start, end)
     if end - start + _NUMBER * lines <= MAX_CHARACTERS:

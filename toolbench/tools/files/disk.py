@@ -242,7 +242,7 @@ def make_folders(entry: Entry) -> None:
 def check_writable(entry: Entry) -> None:
     """Check that this user may write the file at *entry*, if the file exists.
 
-    This check is needed because a rename works without the right to write the file.
+    This check is needed because a file can be replaced by a rename even without this permission.
 
     Raises:
         PermissionError: If this user may not write *entry*.

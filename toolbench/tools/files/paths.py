@@ -28,7 +28,7 @@ def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
 
 
 def check_directory(directory: str | Path) -> None:
-    """Check that *directory*, an option of a tool, can be a path.
+    """Check that *directory*, which the user gave as an option of a tool, can be a path.
 
     Raises:
         ValueError: If *directory* has characters that no path can have.
@@ -77,7 +77,7 @@ class Places:
         self.root = None if root is None else Path(os.path.realpath(root))
 
     def absolute(self, path: str) -> Path:
-        """Return the string *path*, which must be an absolute path, as a `Path`.
+        """Return *path* as a `Path`, and check that it is absolute.
 
         Raises:
             RunError: If *path* is relative, or cannot be a path.

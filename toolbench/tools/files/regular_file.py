@@ -48,9 +48,9 @@ def read_regular(path: str, most: int) -> bytes:
 def read_up_to(file: int, most: int) -> bytes:
     """Return the rest of the open *file*, at most *most* bytes.
 
-    The first read asks for all the bytes that the system reports as the size, so usually one read
-    is enough and nothing is copied. For files of /proc the system reports no size, and some of them
-    have no end. So the rest is read in parts.
+    The first read asks for as many bytes as the system reports as the size of the file. Usually,
+    this single read is enough, and nothing is copied. For files in /proc, the system reports no
+    size, and some of them never end. So anything after the first read is read in parts.
 
     Raises:
         OSError: If the file cannot be read.

@@ -12,10 +12,10 @@ from toolbench.tools.files.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A planned change of a file: the new content `data`, and the old stamp `expected`.
+    """A planned change of a file.
 
-    If `data` is `None`, the file is to be removed. If `expected` is `None`, the file must not exist
-    yet.
+    `data` is the new content; `None` removes the file. `expected` is the stamp that the file must
+    still have; with `None`, the file must not exist yet.
     """
 
     entry: Entry

@@ -221,10 +221,11 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
 
 
 def resolved(path: Path) -> Path:
-    """Return the absolute path of *path* without links; *path* need not exist.
+    """Return *path* as an absolute path with all links resolved. The path need not exist.
 
     Raises:
-        RunError: If *path* is too long, has a circle of links, or has an invalid character.
+        RunError: If *path* is too long, has an invalid character, or has links that lead to each
+            other in a circle.
     """
     try:
         return path.resolve()

@@ -45,7 +45,7 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
         Args:
             conv_state: The state of the conversation. A call without a path searches the working
                 directory of this state.
-            working_dir: Another directory that a call without a path searches.
+            working_dir: The directory to search instead in calls without a path.
 
         Raises:
             ValueError: If the directory does not exist.

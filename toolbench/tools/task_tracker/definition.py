@@ -148,8 +148,8 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
         Args:
             conv_state: The state of the conversation. The task list is saved in `TASKS.json` in the
                 persistence directory of this state.
-            save_dir: Another directory for the task list. Without a directory, the list is lost
-                when the tool is deleted.
+            save_dir: The directory to use instead for `TASKS.json`. If there is no directory, the
+                list is not saved, and is lost together with the tool.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             TaskTrackerExecutor,

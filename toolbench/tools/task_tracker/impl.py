@@ -41,7 +41,9 @@ class TaskTrackerExecutor(ToolExecutor[TaskTrackerAction, TaskTrackerObservation
     """The executor that keeps a task list. A list in a file is read again at every call."""
 
     def __init__(self, save_dir: str | Path | None = None) -> None:
-        """Make an executor with its list in `TASKS.json` in *save_dir*, or in memory if it is None.
+        """Make an executor that keeps its task list in the file `TASKS.json` in *save_dir*.
+
+        If *save_dir* is None, the list is only kept in memory.
 
         Raises:
             ValueError: If *save_dir* cannot be a path.
@@ -106,7 +108,7 @@ def _dumped(tasks: list[TaskItem]) -> bytes:
 
 
 def _load(file: Path) -> _Loaded:
-    """Read the tasks in *file*; if it has no valid task list, rename it to keep its content.
+    """Read the tasks in *file*. A file without a valid task list is renamed, to keep its content.
 
     Raises:
         RunError: If *file* cannot be read.

@@ -58,9 +58,10 @@ class HeadAndTail:
         Args:
             file: The file for the whole output. It is created when bytes are dropped from
                 memory, or when `keep_on` is called.
-            half: The number of bytes to keep in memory at the beginning, and again at the end.
-            noise: A pattern of bytes to leave out.
-            secrets: A filter that replaces secrets.
+            half: The number of bytes to keep in memory from the beginning of the output, and the
+                number to keep from its end.
+            noise: The patterns of the bytes to remove from the output.
+            secrets: The filter that replaces secrets in the output.
         """
         self._half = half
         self._noise = noise

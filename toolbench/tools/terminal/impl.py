@@ -119,14 +119,15 @@ class TerminalExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         Args:
             working_dir: The directory where the shell starts; the current directory if left out.
             env: Environment variables for the shell, in addition to those of this process.
-            no_change_timeout_seconds: Seconds without output after which a call without a `timeout`
-                returns; 30 if left out.
-            full_output_save_dir: The folder for files with outputs that are too long to show.
+            no_change_timeout_seconds: How long a command may print nothing before a call without a
+                `timeout` returns, in seconds; 30 by default.
+            full_output_save_dir: The folder in which outputs that are too long to show are saved.
             shell_path: The bash to run, instead of the first bash on the PATH.
             username: The user of the shell, which must be the user of this process.
             terminal_type: The only supported value is `subprocess`.
-            secrets: Secrets by name, in addition to the secrets of a call's conversation. A command
-                that names a secret gets the secret as a variable; secrets in outputs are hidden.
+            secrets: Secrets by name, in addition to those of the conversation of a call. If the
+                name of a secret occurs in a command, the secret is set as a variable for this
+                command. Secrets are hidden in outputs.
 
         Raises:
             ValueError: If a parameter has an invalid value.
@@ -472,7 +473,8 @@ def _check_wanted(call: _Call) -> None:
 def _encoded(text: str) -> bytes:
     """Return *text* as bytes.
 
-    A byte of a file name that is not UTF-8 is a surrogate in Python; it becomes a byte again.
+    In Python, a byte of a file name that is not valid UTF-8 is a surrogate. Such a surrogate
+    becomes the original byte again.
 
     Raises:
         RunError: If *text* has a surrogate that does not stand for a byte.

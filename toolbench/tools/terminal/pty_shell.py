@@ -212,7 +212,7 @@ class PtyShell:
     def start_afresh(self) -> None:
         """Send SIGINT to an idle shell, so that it drops an incomplete line of its input.
 
-        A C-c may have removed the rest of the line.
+        The line is incomplete because a C-c may have removed its end.
         """
         if self._is_idle:
             self._interrupted = True

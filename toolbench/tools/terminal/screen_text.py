@@ -27,9 +27,10 @@ _MOVE = re.compile(r"([\r\b\x18])")
 
 
 def clean(raw: bytes) -> str:
-    """Return *raw* as text without escape sequences; an overwritten line has its last state.
+    """Return the text that is visible on a screen after the output *raw*.
 
-    Bytes that are not UTF-8 become U+FFFD; control characters, even NUL, are removed.
+    Escape sequences and control characters, even NUL, are removed. Of a line that was overwritten,
+    only the last state is returned. Bytes that are not valid UTF-8 become U+FFFD.
     """
     text = MARK.whole.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
     text = text.replace(_ERASE, "")
@@ -61,11 +62,11 @@ def _overwritten(line: str) -> str:
 
 
 def shown(output: Excerpt, where: str) -> str:
-    """Return *output* as text; if a part of it was dropped, a note in the middle says so.
+    """Return *output* as text, with a note in its middle if a part was dropped.
 
     Args:
         output: The first and the last part of the output.
-        where: A sentence for the note, for example about a file with the whole output.
+        where: A sentence to add to the note, for example about a file with the whole output.
     """
     if not output.dropped:
         return clean(output.head + output.tail).rstrip("\n")
