@@ -129,7 +129,7 @@ def eval_(
             (`.jsonl`), weights (`.gguf`), `local`, or `module:name`. Repeat the option to test
             several.
         api_key_env: The name of the environment variable with the API key, if the model is a URL.
-        repeats: How often each model is asked each case.
+        repeats: The number of answers that each model gives to each case.
         min_passed: The share of the answers that must pass, between 0 and 1.
         save: A JSONL file in which the answers are saved. Answers that it already has are not
             requested again.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
-    """Return the checks in *files*, or only those with a name in *only*, if it has names.
+    """Return the checks in *files*. If *only* has names, return only the checks with these names.
 
     Raises:
         CaseError: If a file cannot be used.

@@ -18,7 +18,7 @@ Entries = Mapping[str, ServerEntry]
 
 
 def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording, Entries]:
-    """Return the recording that *words* name, and those servers in *entries* that it has calls of.
+    """Return the recording that *words* name, and the servers in *entries* whose calls it has.
 
     Raises:
         CommandError: If there is no such recording, or a server is missing in it or in *entries*.

@@ -62,9 +62,7 @@ def servers_of(
     *,
     is_discovering: bool = False,
 ) -> tuple[dict[str, "ServerEntry"], list[str]]:
-    """Return the servers that a command line gives, by name, and its words without a URL.
-
-    A server that is given by a URL or a command is the only server, and its name is empty.
+    """Find the servers of a command line.
 
     Args:
         source: The options of the line that say where the servers are.
@@ -72,6 +70,10 @@ def servers_of(
         words: The words of the line. The first may be the URL of a server.
         is_discovering: Whether to search the configurations of all programs on this machine if the
             line has a name, but no source of servers.
+
+    Returns:
+        The servers by name, and *words* without the URL. A server that is given by a URL or a
+        command has an empty name.
 
     Raises:
         CommandError: If the line has no source of servers or several, or if a file cannot be read.

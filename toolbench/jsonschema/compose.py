@@ -328,10 +328,13 @@ Resolve = Callable[[Any], Any]
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with a known `type`, and the unknown `type` that it had, or None.
+    """Return *schema* with a known `type`, guessed from its other keywords if necessary.
 
-    If *schema* has no known `type`, the type is guessed from its other keywords, or left out. A
-    list in `items` becomes `prefixItems`.
+    A list in `items` becomes `prefixItems`.
+
+    Returns:
+        The schema, which has no `type` if none can be guessed, and the unknown `type` that was
+        replaced (None if there was none).
     """
     first = schema.get("items")
     # A tuple, as drafts before 2020 write it

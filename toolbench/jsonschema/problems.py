@@ -399,7 +399,7 @@ _LIMITS: Mapping[str, tuple[str, str]] = {
 def _expected(kind: str, facts: Mapping[str, Any], message: str) -> str:
     """Return what the value should be, for a pydantic error of the type *kind*.
 
-    *message* is pydantic's message, which is used for other types of errors.
+    *message* is pydantic's own message, which is returned if the type of the error is not known.
     """
     match = _EXPECTS.fullmatch(kind)
     if match and match[1] in _EXPECTED:

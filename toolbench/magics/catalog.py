@@ -84,7 +84,7 @@ class Catalog:
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return an entry for each tool whose name matches *pattern* and whose source *source*.
+        """Return an entry for each tool with a name like *pattern* and a source like *source*.
 
         A *pattern* with a dot also matches addresses such as `server.tool`. If only its address
         matches, a tool is listed under its address.
@@ -118,7 +118,7 @@ class Catalog:
         return notes
 
     def advice(self, pattern: str = "", source: str = "") -> list[str]:
-        """Return a message for each tool class of a cell of which no tool was made yet.
+        """Return a message for each tool class that a cell defines, but that has no tool yet.
 
         Args:
             pattern: The pattern of the names of tools to return messages for.
@@ -362,7 +362,7 @@ def matching(pattern: str) -> Callable[[str], bool]:
 def classes_without_tools(
     variables: Mapping[str, Any], kinds: Iterable[str]
 ) -> Iterator[type[ToolDefinition[Any, Any]]]:
-    """Yield the tool classes in *variables* that a cell defined, but of which no tool was made.
+    """Yield the tool classes in *variables* that a cell defines, but that have no tool yet.
 
     Args:
         variables: The variables of the notebook, by name.

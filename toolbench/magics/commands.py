@@ -27,7 +27,9 @@ MOVED = {
 
 
 def refuse_moved(line: str) -> None:
-    """Check that *line*, a magic and a command or option, is not the spelling of an older version.
+    """Refuse a line that an older version accepted, but that is written differently now.
+
+    *line* is the magic with one command or option, such as `%tools --lint`.
 
     Raises:
         UsageError: If *line* is written differently now; the message shows how.

@@ -98,9 +98,9 @@ def offer(session: "MCPServerSession") -> Listing:
 
 
 def first_of(notes: Sequence[str], more: str) -> list[str]:
-    """Return the first of *notes*, and a last note with the number of notes that are left out.
+    """Return the first notes and, if there are more, a last note with the number of the others.
 
-    *more* is what the last note says about how to see all of them.
+    *more* says how to see all notes, and is added to this last note.
     """
     rest = len(notes) - _NOTES
     if rest <= 0:

@@ -46,11 +46,11 @@ _SWITCHES = SCHEMES | {"true", "false", "null", "none"}
 def secrets_in(
     value: Any, name: str = "", is_secret: IsSecret = is_secret_setting
 ) -> Iterator[str]:
-    """Yield the secrets in the JSON *value*, by the names of its parts and by what strings contain.
+    """Yield the secrets in the JSON *value*.
 
-    These are secrets: a string whose name is that of a secret, and in `Bearer x` also the `x`
-    alone; inside any string, the password or token of a URL, and a value after the name of a secret
-    (in `name=value`, `Name: value`, a URL parameter, or JSON).
+    A string is a secret if its name is that of a secret. In `Bearer x`, the `x` alone is yielded
+    too. Inside any string, the password or token of a URL is a secret, and so is the value after
+    the name of a secret: in `name=value`, `Name: value`, a URL parameter, or JSON.
 
     Args:
         value: The JSON value.
@@ -332,7 +332,7 @@ SecretsByPath = dict[tuple[Any, ...], Any]
 
 
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """Return a copy of *arguments* with a mark in place of each secret.
+    """Return a copy of *arguments* with `<secret-hidden>` in place of each secret.
 
     *schema* is the JSON Schema of the arguments. Together with the names of the values, it decides
     which values are secrets.
@@ -471,8 +471,7 @@ class Secrecy:
         return masked, [*_known(secrets), *inner]
 
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
-        """Return a copy of *value* with a mark in place of each secret, and the secrets by path.
-
+        """Return a copy of *value* with `<secret-hidden>` for each secret, and the secrets by path.
         Dicts and lists are copied. A model, a dataclass, a tuple or a set becomes a dict or a list
         if it contains a secret; otherwise, it is returned unchanged. *name* is the name of *value*
         itself, which may be the name of a secret.

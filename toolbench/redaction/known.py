@@ -158,9 +158,12 @@ class KnownSecrets:
         secrecy: Secrecy,
         secrets: Secrets | None = None,
     ) -> None:
-        """Find the secrets in *arguments* by the rules of *secrecy*, and add them to *secrets*.
+        """Find the secrets of a run.
 
-        *secrets* are those of the conversation, if the run belongs to one.
+        Args:
+            arguments: The arguments of the run, which are searched for secrets.
+            secrecy: The rules that decide which arguments are secrets.
+            secrets: The secrets of the conversation, if the run belongs to one.
         """
         self._secrecy = secrecy
         # The code of a run may ask for secrets in several threads
@@ -259,12 +262,12 @@ class KnownSecrets:
         return self.redactor.value(name)
 
     def argument(self, key: Any) -> Any:
-        """Return the argument *key* of the run, with a mark in place of each secret."""
+        """Return the argument *key* of the run, with `<secret-hidden>` in place of each secret."""
         return self.redactor.value(self._arguments[key])
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the run, with a mark in place of each secret in names and values."""
+        """The arguments of the run, with `<secret-hidden>` for each secret in names and values."""
         redactor = self.redactor
         if not redactor:
             return self._arguments

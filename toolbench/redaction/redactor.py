@@ -96,11 +96,11 @@ class Redactor:
     # --- text -----------------------------------------------------------------------
 
     def text(self, text: str) -> str:
-        """Return *text* with a mark in place of each secret."""
+        """Return *text* with `<secret-hidden>` in place of each secret."""
         return self._text(text, _MARK)
 
     def html(self, html: str) -> str:
-        """Return *html* with a mark in place of each secret; the mark is escaped for HTML."""
+        """Return *html* with `<secret-hidden>`, escaped for HTML, in place of each secret."""
         return self._text(html, _HTML_MARK)
 
     def _text(self, text: str, mark: bytes) -> str:
@@ -113,7 +113,7 @@ class Redactor:
         return _replaced(data, spans, mark).decode(errors=_ANY)
 
     def data(self, data: bytes) -> bytes:
-        """Return *data* with a mark in place of each secret."""
+        """Return *data* with `<secret-hidden>` in place of each secret."""
         return _replaced(data, self.spans(data), _MARK)
 
     def occurs_in(self, text: str | bytes) -> bool:
@@ -196,11 +196,12 @@ class Redactor:
     # --- anything else ----------------------------------------------------------------
 
     def value(self, value: Any) -> Any:
-        """Return *value* itself if it has no secret; otherwise, a copy with marks for secrets.
+        """Return *value* itself or, if it has a secret, a copy with the secrets hidden.
 
         Lists, tuples, sets, mappings (with their keys), paths, bytes, models, dataclasses and the
         attributes of any other object are searched, even if they contain themselves. If the secrets
-        cannot be removed from a copy of an object, its `repr` with marks takes its place.
+        cannot be removed from a copy of an object, the copy is a string: the object's `repr` with
+        the secrets hidden.
         """
         if not self.secrets:
             return value

@@ -32,10 +32,10 @@ _Error = TypeVar("_Error", bound=BaseException)
 
 
 class Hiding:
-    """The field of a result that has the redactor for its views.
+    """Holds the redactor that hides the secrets of a result when the result is shown.
 
-    It is not part of the result's value: all `Hiding` objects are equal, no search looks into them,
-    and pickling drops the secrets.
+    A result has this object in a field, but the object does not affect the result's value: all
+    `Hiding` objects are equal, no search looks into them, and pickling drops the secrets.
     """
 
     def __init__(self, redactor: Any = None) -> None:

@@ -151,7 +151,7 @@ class Script:
     def answer_to(self, call: ReceivedCall) -> Any:
         """Add *call* to `calls`, and return its answer.
 
-        If the tool is a function, the result is this tool, which the caller runs to get the answer.
+        If the tool was made from a function, return the tool, which the caller then has to run.
 
         Raises:
             RpcError: If the server does not have the tool, or if the recorded answer is an error.

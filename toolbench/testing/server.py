@@ -165,9 +165,9 @@ class FakeMCPServer:
     def tool(self, function: F) -> F:
         """Offer *function* as a tool; its signature and docstring describe it.
 
-        The function runs in a thread. There, `toolbench.current_run()` can report progress, send
-        log messages, and ask the user of the client a question (`ask` sends an elicitation). If
-        the function raises an exception, the call fails.
+        The function runs in a thread. It can use `toolbench.current_run()` to report progress, to
+        send log messages, and to ask the user of the client a question (`ask` sends an
+        elicitation). If the function raises an exception, the call fails.
 
         Raises:
             RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.

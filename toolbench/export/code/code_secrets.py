@@ -250,9 +250,9 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with `API_KEY = "..."` changed to `API_KEY = environ["API_KEY"]`.
 
-    Only assignments of a whole secret to a variable are changed. `check_statement` refuses all
-    other statements with a secret. If the code uses the name `environ` for something else, nothing
-    is changed.
+    Only statements that assign a secret, and nothing else, to a variable are changed.
+    `check_statement` refuses all other statements with a secret. If the code itself gives the name
+    `environ` a value, nothing is changed.
     """
     statements = list(statements)
     for statement in statements:

@@ -39,7 +39,7 @@ class Needed:
     Attributes:
         statements: All statements, needed or not.
         places: The indexes of the needed statements in `statements`.
-        missing: The reason why a name is missing, as a sentence, by the name.
+        missing: The names that are missing, each with a sentence that gives the reason.
     """
 
     statements: Sequence[Statement]
@@ -69,8 +69,9 @@ class _Use(NamedTuple):
 
     Attributes:
         name: The name.
-        before: The index of a statement. The use gets the last value of the name before it.
-        call: The index of the statement at which the name, if it is a function, may be called.
+        before: The index of a statement. The last statement before it that gives the name a value
+            is needed.
+        call: The index of a statement. If the name is a function, it may be called there.
         user: The name of the code that uses this name, for a message if the name has no value.
             Empty if it need not have a value.
     """

@@ -204,7 +204,8 @@ def _loaded_or_stored(node: ast.AST, kind: type[ast.expr_context]) -> set[str]:
 def _assigned_into(node: ast.stmt) -> Iterator[str]:
     """Yield the names of objects that *node* changes.
 
-    It may set an item or an attribute of an object, or use a method of the object as a decorator.
+    A statement changes an object if it sets an item or an attribute of the object, or if it uses a
+    method of the object as a decorator.
     """
     for part in running_now(node):
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):

@@ -180,7 +180,8 @@ def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> 
 def modules_in(text: str) -> frozenset[str]:
     """Return the modules that the Python code *text* imports.
 
-    A module whose import may fail, inside a `try`, is only included if it is installed.
+    A module that is imported inside `try` and `except ImportError` is included only if it is
+    installed.
     """
     tree = ast.parse(text)
     optional = {id(n) for part in ast.walk(tree) for n in _optional_imports(part)}

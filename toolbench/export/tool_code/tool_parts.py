@@ -19,7 +19,7 @@ _WIDTH = 76
 
 @dataclass(frozen=True)
 class ToolParts:
-    """The code of one tool, in the parts of which the package is built.
+    """The code of one tool, in parts that are written into the modules of the package.
 
     Attributes:
         tool: The tool.
@@ -109,7 +109,7 @@ def class_of(
         tool: The tool.
         stem: The first part of the names of the tool's classes.
         action: The name of the action class.
-        observation: The name of the observation class; `Observation` if the tool has no own one.
+        observation: The name of the observation class; `Observation` if the tool has none.
         executor: The expression that makes the executor.
         name: The name in *executor* that has to be imported from `impl.py`.
         openhands: Whether the package is for the OpenHands SDK, which has no limit for results.

@@ -27,8 +27,9 @@ async def start_proxy(
     its connections; they end when the browser exits.
 
     Args:
-        refused: A function that gets the host of each refused connection, and the reason. Not all
-            of these hosts are of the page: Chromium also connects to hosts for its own purposes.
+        refused: A function that gets the host of each refused connection, and the reason. The page
+            may not have asked for this host, because Chromium also connects to hosts for its own
+            purposes.
         resolver: A function that returns the network addresses of a host and port.
     """
 
