@@ -82,7 +82,7 @@ _Loader.add_constructor(f"{_TAG}int", _int)
 def read_yaml(
     text: str, schema: Any, *, what: str = "The body", path: Sequence[str | None] = ()
 ) -> Any:
-    """Return the value of the YAML *text*. Where *schema* wants a string, `1` or `yes` is a string.
+    """Return the value of the YAML *text*. Where *schema* wants a string, `1` or `true` is a string.
 
     Args:
         text: The YAML.

@@ -472,6 +472,7 @@ class Secrecy:
 
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
         """Return a copy of *value* with `<secret-hidden>` for each secret, and the secrets by path.
+
         Dicts and lists are copied. A model, a dataclass, a tuple or a set becomes a dict or a list
         if it contains a secret; otherwise, it is returned unchanged. *name* is the name of *value*
         itself, which may be the name of a secret.
