@@ -62,7 +62,7 @@ class CheckFile(EntryFile):
             The check as it is in the file.
 
         Raises:
-            CaseError: If the file cannot be read or written; then it does not change.
+            CaseError: If the file cannot be read or written. It then stays unchanged.
         """
         added = [check]
         self.change(partial(self._longer, added))
@@ -81,8 +81,8 @@ class CheckFile(EntryFile):
         """Copy the expectations of *check* to the check of the same name in the file.
 
         Raises:
-            CaseError: If the file has no such check, or cannot be read or written; then it does not
-                change.
+            CaseError: If the file has no such check, or cannot be read or written. It then stays
+                unchanged.
         """
         self.change(partial(self._with, check))
 

@@ -149,7 +149,7 @@ def _found(check: Check, tools: Any) -> AnyTool | ToolbenchError:
 
 
 def tool_of(name: str, tools: Any = None) -> AnyTool:
-    """Return the tool for *name*, the `tool` of a check, from *tools*; see `Checks.run`.
+    """Return the tool that *name* means in a check; for *tools*, see `Checks.run`.
 
     Raises:
         ToolNotFoundError: If there is no such tool.

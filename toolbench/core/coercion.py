@@ -346,7 +346,7 @@ _is_table = _comes_from("pandas", "DataFrame", "Series")
 
 
 def limited(observation: Observation, most: int) -> Observation:
-    """Limit what a model sees of *observation* to *most* tokens, and return it.
+    """Limit what a model sees of *observation* to *most* tokens, and return *observation*.
 
     A table is cut only for the model: users see the whole table.
     """

@@ -340,7 +340,7 @@ def tool(
     |---|---|---|
     | `str` | a text box; larger if `max_length` is above 200, or for names like `body` | `string` |
     | `int`, `float` | a number | `integer`, `number` |
-    | `Annotated[int, Field(ge=0, le=9)]` | with a slider, up to 100 steps | `minimum`, `maximum` |
+    | `Annotated[int, Field(ge=0, le=9)]` | also a slider, up to 100 steps | `minimum`, `maximum` |
     | `Decimal` | a number that keeps every digit, such as `1.10` | a number or a string |
     | `bool` | a switch | `boolean` |
     | `Literal["low", "high"]`, an `Enum` | a choice, with the default marked | `enum` |
@@ -381,8 +381,8 @@ def tool(
         name: The name of the tool; the function's own name if left out.
         title: The name that users see.
         description: The description for the model; the docstring if left out.
-        read_only: Declares that the tool changes nothing. The default of this and the next three
-            hints is to declare nothing.
+        read_only: Declares that the tool changes nothing. If this or one of the next three hints is
+            left out, nothing is declared.
         destructive: Declares that the tool may delete or overwrite something. Buttons and magics
             then ask before each run.
         idempotent: Declares that a second call with the same arguments has no further effect.
@@ -392,8 +392,8 @@ def tool(
             that an agent with `degrade=True` calls if this tool fails.
         max_result_tokens: The most tokens of a result that a model gets, at least 100. A longer
             result is cut between items of a list, rows of a table or lines of text, and its last
-            line tells the model. Images do not count. Your code, views and saved files keep the
-            whole result. Without a limit, only tables are cut, to 500 rows. A tool with a limit
+            line says that it was cut. Images do not count. Your code, views and saved files keep
+            the whole result. Without a limit, only tables are cut, to 500 rows. A tool with a limit
             is served without an output schema. A panel shows the tokens of a result, in amber above
             2,000 and in red above 20,000.
 

@@ -523,7 +523,9 @@ _read_now: ContextVar[tuple[Observation, ...]] = ContextVar("toolbench_read", de
 
 
 def _own_content(observation: Observation) -> Sequence[Any]:
-    """Return the content that the class of *observation* defines for a model, without error header.
+    """Return the content for a model that the class of *observation* itself defines.
+
+    It does not have the header of an error.
 
     The result is empty if the class does not define its own content.
     """

@@ -64,7 +64,9 @@ class ConversationState:
 
 
 def spend(conversation: Any, usage: Any) -> None:
-    """Add *usage* to the usage of *conversation*, for an executor that calls a model itself.
+    """Add *usage* to the tokens and cost of *conversation*.
+
+    An executor that calls a model itself should call this after each answer.
 
     Args:
         conversation: The conversation that was passed to the executor. It is ignored if it is None

@@ -92,8 +92,9 @@ _STRICT = "__toolbench_strict__"
 def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
     """Validate *arguments* as an object of *action_type*, and refuse unknown names at any depth.
 
-    A model with `extra="allow"` or `extra="ignore"` in its `model_config` accepts any name. So do
-    an object whose names a *before* validator reads, and everything inside a *wrap* validator.
+    A model with `extra="allow"` or `extra="ignore"` in its `model_config` accepts any name. Any
+    name is also accepted in an object that a *before* validator reads, and everywhere inside a
+    *wrap* validator.
 
     Raises:
         ValidationError: If *arguments* do not fit, or contain an unknown name.

@@ -72,8 +72,8 @@ class EntryFile:
         """Replace the text of the file with the result of *changed*, under a lock.
 
         Raises:
-            CaseError: If the file cannot be read or written, or becomes too large; then it does not
-                change.
+            CaseError: If the file cannot be read or written, or becomes too large. It then stays
+                unchanged.
         """
         try:
             # What exists can be locked

@@ -110,7 +110,7 @@ class ExampleFile(EntryFile):
         """Add *example*, or replace the example of the same name.
 
         Raises:
-            CaseError: If the file cannot be read or written; then it does not change.
+            CaseError: If the file cannot be read or written. It then stays unchanged.
         """
         self.change(partial(self._with, example))
 

@@ -119,7 +119,7 @@ def completed(
     may_begin: Callable[[Task], bool] = lambda _: True,
     draw: Callable[[], object] | None = None,
 ) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Yield each task of *lanes* with its future, when the task has finished.
+    """Run the tasks of *lanes*; yield each task with its future as soon as it has finished.
 
     Args:
         lanes: The tasks, in one lane for each executor.
