@@ -2,7 +2,7 @@
 
     ToolbenchError
     ├── ArgumentsError        the arguments of a call do not fit the tool's schema
-    ├── BodyError             the text of a call is not the JSON, YAML or Python it should be
+    ├── BodyError             the text of a call is not valid JSON, YAML or Python
     ├── CaseError             a case of an evaluation, or a file of cases, cannot be used
     ├── ConsentError          the user did not agree to many calls, or to a file's servers
     ├── ExportError           a tool cannot be written as a package or a module
@@ -12,16 +12,16 @@
     ├── MissingExtraError     the feature needs a package that is not installed
     ├── ModelError            a model gave no answer
     │   ├── ModelConnectionError   ... its host could not be reached, or the connection broke
-    │   ├── ModelDriftError        ... a recording has no answer to this request
-    │   ├── ModelScriptError       ... its script has no more answers
-    │   └── ModelStoppedError      ... it was stopped
+    │   ├── ModelDriftError        ... the recording has no answer to this request
+    │   ├── ModelScriptError       ... the model's script has no more answers
+    │   └── ModelStoppedError      ... the request was stopped
     ├── RegistrationError     the registry got an object that is not a tool
-    ├── SchemaError           a JSON Schema that cannot be used
+    ├── SchemaError           a JSON Schema cannot be used
     ├── SecretError           a secret of a tool has no value, so the tool was not run
     ├── ServerError           an MCP server could not be reached
     ├── ToolFailedError       a magic ran a tool and it failed; holds the observation
-    │   └── ToolStoppedError  ... and it was refused or stopped
-    └── ToolNotFoundError     no tool, or no server, has that name
+    │   └── ToolStoppedError  ... because it was refused or stopped
+    └── ToolNotFoundError     no tool, or no server, has the requested name
 
 Each class is also a subclass of the Python error with the same meaning: `except ValueError` catches
 wrong arguments and unknown kinds, `except KeyError` catches unknown tools. Code for the reference
@@ -109,7 +109,7 @@ class ToolbenchError(Exception):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """Return only the message, for IPython: a traceback would not help."""
+        """Return only the message for IPython to show, because a traceback would not help."""
         return [f"{type(self).__name__}: {self}"]
 
 

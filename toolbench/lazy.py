@@ -17,7 +17,7 @@ def public_names(
 
     Args:
         package: The `__name__` of the package.
-        packages: The names of subpackages that are attributes of the package too.
+        packages: The names of the subpackages that are also public names.
     """
     homes = dict(_declared(package))
 

@@ -1,4 +1,4 @@
-"""The parts of any Python value, and any value as text or as JSON; no value causes an error.
+"""Return the parts of any Python value, or write any value as text or as JSON, without errors.
 
 `parts` returns what is directly inside a value, `every_part` yields what is inside at any depth,
 and `mapped` turns a value into dicts and lists.
@@ -222,7 +222,7 @@ SMALL = 1e-4
 
 
 def float_text(value: float, digits: int = 1) -> str:
-    """Return *value* as pandas prints it, with between *digits* and 6 digits after the point.
+    """Return *value* as pandas prints it, with at least *digits* and at most 6 decimal places.
 
     A number that is nearly 0 keeps 6 digits, as `1.5e-07`. Example: `float_text(0.1 + 0.2) == "0.3"`.
     """
@@ -277,10 +277,11 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def json_default(value: Any, otherwise: Callable[[Any], str] = text_of) -> Any:
-    """Return the JSON form of an object that `json.dumps` cannot write: its argument `default`.
+    """Return the JSON form of an object that `json.dumps` cannot write.
 
-    A member of an enum becomes its value, and a date, a path or the like becomes a string. Any
-    other object becomes `otherwise(value)`.
+    Pass this function to `json.dumps` as its argument `default`. A member of an enum becomes its
+    value, and a date, a path or the like becomes a string. Any other object becomes
+    `otherwise(value)`.
     """
     # Its `__class__` may run code
     kind = type(value)

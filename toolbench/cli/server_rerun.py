@@ -21,7 +21,8 @@ def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording,
     """Return the recording that *words* name, and the servers in *entries* whose calls it has.
 
     Raises:
-        CommandError: If there is no such recording, or a server is missing in it or in *entries*.
+        CommandError: If there is no such recording, or if a server is not in the recording or not
+            in *entries*.
     """
     if not words or len(words) > 2:
         msg = "Give a recording: toolbench rerun SERVER RECORDING. Without SERVER, all of it are called."

@@ -189,7 +189,7 @@ def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Ser
 
 @contextmanager
 def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator["MCPClient"]:
-    """Connect the servers in *entries* during a `with` block; its value is their client.
+    """Connect the servers in *entries* during a `with` block, which gets their client.
 
     What the servers write to stderr and to their logs is copied to the stderr of this process.
 

@@ -62,15 +62,15 @@ def export_stubs(session: ToolServer, file: str | Path, *, overwrite: bool = Fal
 
     Each function takes its arguments as a pydantic model, and calls the tool of the same name on
     the connected server. The types help editors and type checkers. Rules that types cannot express,
-    such as patterns and conditions, are checked by the server's schema when the tool is called.
+    such as patterns and conditions, are checked against the server's schema in each call.
 
     Args:
         session: A connected server: `client.servers["name"]`.
-        file: The module to write.
-        overwrite: Replace a file that has other content.
+        file: The path of the module to write.
+        overwrite: Whether to replace a file that has other content.
 
     Returns:
-        The file.
+        The path of the module.
 
     Raises:
         FileError: If the file exists with other content, or cannot be written.
@@ -224,7 +224,7 @@ class ModelClasses:
 def _literal(values: list[Any]) -> str:
     """Return the type annotation for a value that is one of *values*.
 
-    It is a `Literal`. If `Literal` cannot have one of the values, it has the types of the values.
+    This is `Literal[...]` or, if a value is not allowed in a `Literal`, the types of the values.
     """
     if all(isinstance(value, str | bool | int) or value is None for value in values):
         return f"Literal[{', '.join(map(repr, values))}]"

@@ -102,8 +102,8 @@ class _Measured:
         schemas: The number of schemas inside this schema, including itself.
         for_value: The number of those schemas that apply to the same value as this schema.
         levels: The depth to which the schemas are nested.
-        is_open: Whether this schema is still being counted. A reference to it from a schema inside
-            it closes a circle. Until counting ends, the three numbers above are 0.
+        is_open: Whether this schema is still being counted. Until then, `schemas`, `for_value` and
+            `levels` are 0. A reference from an inner schema to an open schema closes a circle.
         circle: The outermost schema of the circle to which this schema belongs, or None.
     """
 

@@ -84,7 +84,7 @@ def _fact(error: "SchemaMismatch", name: str) -> Any:
 
 
 def _declared(schema: Any, path: Iterable[str | int]) -> list[str]:
-    """Return the names of the properties of the subschema at *path*; none if it is not there."""
+    """Return the names of the properties of the subschema at *path*; empty if it does not exist."""
     try:
         for step in path:
             schema = schema[step]
@@ -213,8 +213,8 @@ def _is_of_other_type(branch: "Branch", path: Path) -> bool:
 def _tags(branch: "Branch", path: Path) -> list["SchemaMismatch"]:
     """List the errors of *branch* about constants.
 
-    These are the errors for the value at *path*, or for a part directly inside it, that has to be
-    one of some listed values.
+    Such an error says that the value at *path*, or a part directly inside this value, must be one
+    of some listed values.
     """
     tags = []
     for error in branch:

@@ -311,7 +311,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _check_references(schema: Any) -> None:
-    """Check that each reference in *schema* has a target there; jsonschema-rs checks this too."""
+    """Check that each reference in *schema* leads to a part of it, as jsonschema-rs does."""
     for _, part in every(schema):
         for keyword in REFERENCES:
             address = part.get(keyword)

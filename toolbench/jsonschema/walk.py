@@ -1,7 +1,7 @@
 """Read a JSON Schema keyword by keyword: find the schemas inside it, and follow its references.
 
-A `$ref` has a pointer from the root of the schema, or the name of an anchor. Before this, it may
-have the address (`$id`) of the root or of a part.
+A `$ref` consists of a pointer from the root of the schema, or of the name of an anchor. The address
+(`$id`) of the root or of a part may come first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -127,9 +127,9 @@ def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def _parts_under(key: str, value: Any, where: str) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield each schema in *value*, the value of the keyword *key*, after its name and its place.
+    """Yield the schemas under the keyword *key*, each after its name and its place.
 
-    The name is None if the schemas of the keyword have no names.
+    *value* is the value of the keyword. The name is None if its schemas have no names.
     """
     place = where
     if key in MAPPINGS and isinstance(value, Mapping):
@@ -279,7 +279,8 @@ def objects_in(root: Any) -> Iterator[Schema]:
 def _addressed(root: Any, address: str) -> Any:
     """Return the part of *root* whose `$id` is *address*.
 
-    An `$id` may be relative to that of a schema around it, and *address* to that of *root*.
+    An `$id` may be relative to the `$id` of the schema around it. *address* may be relative to the
+    `$id` of *root*.
     """
     target = _join(_address("", root), address)
     todo, visited = [(root, "")], set[int]()

@@ -51,7 +51,7 @@ class _Loader(yaml.SafeLoader):
 class _Dumper(yaml.SafeDumper):
     """Writes quotes around strings that YAML 1.1 or 1.2 would read as something else.
 
-    In YAML 1.1, U+0085 is a line end, unless it is written as an escape.
+    U+0085 is written as an escape, because the character itself is a line end in YAML 1.1.
     """
 
     def represent_str(self, text: str) -> yaml.ScalarNode:

@@ -64,7 +64,7 @@ class _MadeTools(NamedTuple):
 class Catalog:
     """Finds all tools that a user can name in a notebook.
 
-    They are in variables of the notebook, on connected servers, and in the registry, in this order.
+    It searches the variables of the notebook, then the connected servers, then the registry.
     """
 
     def __init__(
@@ -252,10 +252,11 @@ class Catalog:
         return Entry(name, "registry", description, kind, make, is_made=False)
 
     def _make(self, name: str) -> AnyTool:
-        """Return the registered tool *name*, the same object at each call.
+        """Return the registered tool *name*, which is created at the first call.
 
-        So a terminal keeps its shell between two cells. A new tool is created only if *name* was
-        registered again, or if a class of the tool was defined again.
+        Later calls return the same tool, so a terminal keeps its shell between two cells. A new
+        tool is created only if *name* was registered again, or if a class of the tool was defined
+        again.
 
         Raises:
             ToolNotFoundError: If nothing is created for *name*.

@@ -139,7 +139,7 @@ class UsageError(error.UsageError):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """Return only the message, for IPython: a traceback would not help."""
+        """Return only the message for IPython to show, because a traceback would not help."""
         return [f"UsageError: {self}"]
 
 

@@ -88,9 +88,10 @@ def _findings(snapshot: "Snapshot") -> list[str]:
 
 
 def _evals(before: "Snapshot", after: "Snapshot", cases: str, model: "Model") -> list[str]:
-    """Ask *model* the cases in a file, with the old and the new tools; return what has changed.
+    """Let *model* answer cases with the old and with the new tools, and compare the answers.
 
-    *cases* is the path of the file. No tool is called.
+    *cases* is the path of the file with the cases. No tool is called. The result is a list of
+    sentences about the differences.
     """
     questions = evals.Cases.read(cases)
     old, new = (evals.evaluate(model, _tools(side), questions) for side in (before, after))

@@ -345,9 +345,9 @@ class Secrecy:
     """Decides, by one JSON Schema, which parts of a value are secrets, at any depth.
 
     A part is a secret if its schema says so, directly or by a reference or an alternative. A part
-    with the name of a secret, and every `SecretStr`, is a secret too. If a value does not have the
-    type in a schema that contains a secret, such as an object that was sent as a string, the whole
-    value is hidden, because any part of it may be the secret.
+    with the name of a secret, and every `SecretStr`, is a secret too. A schema may have a secret
+    inside, but the value may have another type, such as a string instead of an object. Then the
+    whole value is hidden, because any part of it may be the secret.
 
         secrecy = Secrecy(tool.input_schema)
         shown, secrets = secrecy.hide({"user": "ada", "password": "correct-horse-9"})

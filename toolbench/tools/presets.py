@@ -79,7 +79,7 @@ def default_tools(
         ipython: The tool that runs Python.
         web_read: The tool that reads web pages.
         browser: The tool that drives a browser.
-        think: The tool that notes thoughts.
+        think: The tool with which the model writes down its thoughts.
         finish: The tool that ends the task.
         request_condensation: The tool that asks for a summary of the conversation.
         ask_human: The tool that asks the user.

@@ -1,10 +1,10 @@
 """Run work in a separate thread, so that no interrupt stops the work in the middle.
 
-Python can raise a `KeyboardInterrupt` between any two bytecodes of the main thread. In the thread
-of a run, the exception that cancels the run can come at any time too. If this happens while
-`threading` takes a lock, the lock stays locked forever. So code that owns locks, files or processes
-runs in a thread that is never interrupted. The caller waits for this thread in one call of a C
-function, which can be interrupted safely.
+Python can raise a `KeyboardInterrupt` between any two bytecodes of the main thread. The exception
+that cancels a run can be raised between any two bytecodes of the run's thread. If this happens
+while `threading` takes a lock, the lock stays locked forever. So code that owns locks, files or
+processes runs in a thread that is never interrupted. The caller waits for this thread in one call
+of a C function, which can be interrupted safely.
 """
 
 from _thread import start_new_thread

@@ -151,10 +151,10 @@ def _with_import(
     implemented: frozenset[str],
     package: str,
 ) -> str:
-    """Return the code of *statement*; in a tool's class, with an import added to `create`.
+    """Return the code of *statement*. If it is a tool's class, add an import to its `create`.
 
-    The import is for names that only the method `create` uses and that are in *implemented*: the
-    names that `impl.py` defines.
+    The import is for the names that only the method `create` uses and that `impl.py` defines.
+    *implemented* are the names that `impl.py` defines.
     """
     node = statement.node
     for part in parts:

@@ -38,7 +38,7 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file, as the undo needs it.
+    """One edit of a file, with what is needed to undo the edit.
 
     `before` is the content before the edit. The stamps `stamp_before` and `left`, from before and
     after the edit, show whether another program has changed the file. If the file did not exist,

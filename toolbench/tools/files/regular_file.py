@@ -17,7 +17,7 @@ _PART = 256 * 1024
 
 @contextmanager
 def opened(path: str | Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> Iterator[int]:
-    """Open the regular file at *path* during a `with` block; its value is the descriptor.
+    """Open the regular file at *path* during a `with` block, which gets the descriptor.
 
     Raises:
         OSError: If the file cannot be opened, or is not a regular file. A pipe, for example, is

@@ -134,7 +134,7 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
     """
 
     def declared_resources(self, action: TaskTrackerAction) -> DeclaredResources:
-        """Return the task list as a resource, so that calls that use the same list run in turn."""
+        """Return the task list as a resource: calls with the same list run one after another."""
         file = getattr(self.executor, "file", None)
         name = f"task_tracker:{id(self.executor)}" if file is None else resource_of(file)
         return DeclaredResources((name,))

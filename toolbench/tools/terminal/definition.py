@@ -226,8 +226,8 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
             conv_state: The state of the conversation. The shell starts in its working directory,
                 commands can name its secrets, and long outputs are saved in its persistence
                 directory.
-            working_dir: Another directory where the shell starts.
-            executor: A `TerminalExecutor` to share with other tools, instead of a new one.
+            working_dir: The directory in which the shell starts, instead of that of the state.
+            executor: A `TerminalExecutor` that several tools share; by default, a new one.
             **params: Other parameters of `TerminalExecutor`.
 
         Raises:
