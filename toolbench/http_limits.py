@@ -56,7 +56,7 @@ class LimitedConnection(H11Protocol):
         self._timer: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Start the timer; if too many connections are open, close the oldest unknown client's."""
+        """Start the timer. If too many connections are open, close the oldest unknown one."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(1, self._tick)
         if len(self.connections) <= self._most:

@@ -266,7 +266,10 @@ def clip(value: Any, limit: int = 60) -> str:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return *value* as JSON, or its `repr` if it has none; *indent* gives it several lines."""
+    """Return *value* as JSON, or its `repr` if it has no JSON form.
+
+    If *indent* is given, the JSON has several lines, indented by this number of spaces.
+    """
     try:
         return dumps(value, ensure_ascii=False, indent=indent, default=json_default)
     except (TypeError, ValueError, RecursionError):

@@ -102,7 +102,7 @@ def say_result(result: CheckResult) -> None:
 def code_of(report: CheckReport, client: MCPClient | None) -> ExitCode:
     """Return the exit code for *report*.
 
-    If a check could not run, its exit code is used even if other checks failed.
+    If some checks could not run and others failed, the result says why checks could not run.
     """
     if report.stopped is not None:
         return ExitCode.INTERRUPTED

@@ -96,7 +96,7 @@ def _kind(node: Node, fuel: int) -> str:
 
 
 def _parts(nodes: Iterable[Node], fuel: int) -> list[str]:
-    """Describe each of *nodes*, the alternatives or the items of another node, in words."""
+    """Describe each of *nodes* in words. They are the alternatives or items of another node."""
     texts = []
     for node in islice(nodes, _MOST_VALUES):
         text = _kind(node, fuel)

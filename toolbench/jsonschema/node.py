@@ -110,7 +110,7 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that a value may have; empty for any type. `takes_null` is about `null`."""
+        """The types that a value may have; empty for any type. For `null`, use `takes_null`."""
         if self.type is not None:
             return (self.type,)
         types: dict[str, None] = {}
@@ -296,7 +296,7 @@ class Node:
 
     @property
     def choices(self) -> list[Any]:
-        """The listed values of the schema and its alternatives. A boolean has both its values."""
+        """The listed values of the schema and its alternatives; for a boolean, true and false."""
         choices: list[Any] = []
         booleans: list[Any] = []
         for node in self.alternatives:
@@ -590,7 +590,7 @@ def _cases(
 
 
 def _own_cases(schema: Schema, tests: tuple[_Test, ...]) -> list[_Case]:
-    """List the parts of *schema* that apply under *tests*, and those with one more condition."""
+    """List the parts of *schema* that apply under *tests*, or only under one more condition."""
     cases = []
     for keyword in TOGETHER:
         for part in sequence(schema, keyword):
@@ -681,7 +681,7 @@ class SchemaView:
         return frozenset(names)
 
     def node(self, schema: Any) -> Node:
-        """Return the node of *schema*, a part of the whole schema or made from such parts."""
+        """Return the node of *schema*, which is a part of the whole schema or made from parts."""
         known = self._nodes.get(id(schema))
         if known is None:
             known = self._nodes[id(schema)] = (schema, self._read(schema, _HOPS))

@@ -103,7 +103,7 @@ def words(keyword: str, value: Any) -> str:
 
 
 def demand(keyword: str, value: Any = None) -> str:
-    """Return *keyword* with *value* as a demand, as in "should have at least 3 items"."""
+    """Return *keyword* with *value* as a requirement: "should have at least 3 items"."""
     if keyword == "pattern":
         return f"should match the pattern {value}"
     if keyword == "uniqueItems":
@@ -124,7 +124,7 @@ def limits(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _limits(schema: Mapping[str, Any], known: frozenset[str]) -> list[str]:
-    """List the limits of *schema* by those *known* keywords that apply to its type."""
+    """List the limits that the keywords *known* set in *schema*, if they apply to its type."""
     kind = schema.get("type")
     if isinstance(kind, str):
         known &= _OF_TYPE.get(kind, known)

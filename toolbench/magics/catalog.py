@@ -142,7 +142,10 @@ class Catalog:
         return classes_without_tools(self._namespace, (entry.kind for entry in self._all()))
 
     def names(self, beginning: str = "") -> list[str]:
-        """Return the names of all tools, and their addresses if *beginning* has a dot."""
+        """Return the names of all tools.
+
+        If *beginning*, which the user has typed, has a dot, also return the tools' addresses.
+        """
         names = [entry.name for entry in self.entries()]
         if "." not in beginning:
             return names

@@ -233,7 +233,7 @@ class Command:
 
 
 class Family:
-    """The lines of a magic that has commands: `%mcp connect`, `%mcp list`."""
+    """A magic that has commands, such as `%mcp connect` and `%mcp list`."""
 
     def __init__(
         self,

@@ -89,7 +89,7 @@ def matcher_for(
 def _word(
     catalog: Catalog, known: _Known, magic: str, words: Sequence[str], typed: str
 ) -> SimpleMatcherResult:
-    """Offer completions of *typed*, the word after *words* in the line of *magic*."""
+    """Offer completions of the word *typed*, which follows *words* in a line of *magic*."""
     parser = _PARSERS.get(magic)
     commands: list[str] = []
     if family := _FAMILIES.get(magic):

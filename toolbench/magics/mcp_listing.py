@@ -279,7 +279,7 @@ def _last_of(
 
 
 def token_bill(session: "MCPServerSession") -> "TokenBill":
-    """Return the cost, in tokens for a model, of the tools of a server."""
+    """Return what the tools of a server cost a model, in tokens."""
     from toolbench.mcp.review import TokenBill  # noqa: PLC0415 - once one is connected
 
     return TokenBill.of(session.tools)

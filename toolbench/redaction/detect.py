@@ -183,7 +183,7 @@ def is_secret(name: str, node: Node) -> bool:
 
 
 class _Place:
-    """A place that a schema describes, such as a property: is its value a secret?"""
+    """A place that a schema describes, such as a property, and whether its value is a secret."""
 
     def __init__(self, node: Node, unread: frozenset[str] = frozenset()) -> None:
         self.node = node
@@ -219,7 +219,7 @@ class _Place:
 
     @cached_property
     def _last(self) -> int:
-        """The index of the list item whose schema all later items share."""
+        """The index from which all items of a list have the same schema."""
         last = 0
         for alternative in self.node.alternatives:
             known = len(alternative.prefix_items)
@@ -506,7 +506,10 @@ def _secrets_of_sample(sample: Any, name: str, node: Node) -> list[str]:
 def _masked(
     value: Any, name: str, place: _Place, path: tuple[Any, ...], secrets: SecretsByPath
 ) -> Any:
-    """Return the *value* called *name* with its secrets hidden, and add them to *secrets*."""
+    """Return *value* with its secrets hidden, and add these secrets to *secrets* by their paths.
+
+    *name* is the name of the value, and *path* is its path.
+    """
     if value is None or isinstance(value, bool):
         return value
     before, root, inside = len(secrets), value, None
@@ -676,7 +679,10 @@ BY_NAMES = Secrecy({})
 
 
 def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
-    """Yield the strings in *value*, at any depth. If *numbers*, also yield numbers as strings."""
+    """Yield the strings in *value*, at any depth.
+
+    If *numbers* is true, also yield the numbers, as strings.
+    """
     for part in every_part(value):
         # By the type: the `__class__` of an object may run code
         kind = type(part)

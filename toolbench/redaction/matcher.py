@@ -235,7 +235,7 @@ class Bare:
         return self._position(start), self._position(end - 1) + 1
 
     def from_end(self, size: int) -> int:
-        """Return the size of the last *size* bytes of `text` in the original data, with colours."""
+        """Return how many bytes of the original data contain the last *size* bytes of `text`."""
         return self._size - self._position(len(self.text) - size)
 
     def _position(self, index: int) -> int:

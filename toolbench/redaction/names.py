@@ -11,7 +11,7 @@ from toolbench.wording import snake_case
 
 
 class Strength(IntEnum):
-    """In which names a word, such as `token`, means that the value is a secret."""
+    """The names in which a word, such as `token`, means that the value is a secret."""
 
     SETTING = 1
     """Only in the settings of a server: its environment, headers and command-line options."""
@@ -77,7 +77,7 @@ _PLURAL = re.compile("(?<=[A-Z])s(?![a-z])")
 
 @lru_cache(maxsize=4096)
 def is_secret_argument(name: str) -> bool:
-    """Tell whether a string is a secret if it is the argument *name* of a tool."""
+    """Tell whether a string argument of a tool is a secret because of its *name*."""
     words = _snake(name)
     if not _ARGUMENTS.search(words):
         return False

@@ -61,7 +61,7 @@ class RpcError(Exception):
 
 
 class InTurn:
-    """Several answers for successive calls of a tool. After the last one, it is repeated.
+    """Several answers for successive calls of a tool. Later calls get the last answer again.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools

@@ -169,7 +169,7 @@ def _tools_of(name: str, conv_state: Any, llm: Any) -> list[ToolDefinition[Any, 
 
 
 def _aliases(package: str) -> list[str]:
-    """Return the other names under which the tool in *package* is known: its class, older names."""
+    """Return the other names of the tool in *package*: that of its class, and older names."""
     return [f"{STEMS[package]}Tool", *_OLDER.get(package, ())]
 
 

@@ -78,7 +78,8 @@ def names_of(node: ast.stmt, code: str) -> Names:
 class _WithGenerators(ast.NodeTransformer):
     """Replaces comprehensions with generators.
 
-    In all versions of Python, generators have their own symbol table, and comprehensions do not.
+    Generators have their own symbol table in all versions of Python. Comprehensions have one only
+    before Python 3.12.
     """
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:

@@ -21,7 +21,10 @@ class Lines(NamedTuple):
 
 
 def lines_of(text: str, first: int, last: int) -> Lines:
-    """Return the lines from *first* to *last* (-1 for the end) of *text*, a file's whole text."""
+    """Return the lines with the numbers *first* to *last* of a file with the content *text*.
+
+    If *last* is -1, return all lines from *first* on.
+    """
     start = offset_of(text, max(first, 1))
     above, counted_from = 0, 0
     if start < len(text) and first > 1:

@@ -13,7 +13,7 @@ from toolbench.tools.failure_sentence import readable
 
 
 def search_annotations(title: str) -> ToolAnnotations:
-    """Return the hints of a tool that only reads files and has this *title*."""
+    """Return the MCP annotations of a tool called *title* that only reads files."""
     return ToolAnnotations(
         title=title,
         readOnlyHint=True,
