@@ -157,7 +157,7 @@ def _is_ours(matcher: Any) -> bool:
 
 
 def _open(name: str, module: str) -> list[Any]:
-    """Return the open objects that *module* keeps in its set *name*.
+    """Return the open objects, such as panels, that *module* keeps in its variable *name*.
 
     The list is empty if *module* was not imported yet.
     """
@@ -171,7 +171,7 @@ def _served() -> list[Any]:
 def _check_panels() -> bool:
     """Let open panels show whether their tools have changed.
 
-    Return False, because no caller needs to repeat the check.
+    Return False, so that the ticker does not repeat the check.
     """
     for panel in _open("open_panels", "widgets.panel.panel"):
         panel.look()

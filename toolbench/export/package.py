@@ -54,8 +54,8 @@ class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Py
         variables: The names of the environment variables that the package reads.
         openhands: Whether the package is for the OpenHands SDK.
         notes: Sentences about what you should check: what is not in the package, which calls its
-            tests do not repeat, and which files of an earlier export are still there. The README
-            has them under "To look at", except those about files.
+            tests do not repeat, and which files of an earlier export were removed or kept. The
+            README has them under "To look at", except those about such files.
     """
 
     package: str = ""
