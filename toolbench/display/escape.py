@@ -54,9 +54,9 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 
 
 def visible(text: str) -> str:
-    """Return *text* with visible codes for invisible characters, and for those that reorder text.
+    """Replace each invisible character, and each that reorders text, with a visible code.
 
-    The code of an ASCII control character is that of `cat -v`, such as `^[`. All others have their
+    ASCII control characters get the code that `cat -v` prints, such as `^[`. Others get their
     number, such as `⟨U+202E⟩`. Invisible characters that languages and emoji need are kept: joiners
     and two common variation selectors.
     """

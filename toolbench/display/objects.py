@@ -71,7 +71,7 @@ def tool_html(
 
     Args:
         tool: The tool.
-        risk: The model's rating of the call, if the head is shown for a call that has one.
+        risk: The risk rating that a model gave its call of the tool; None if there is none.
         cost: How many tokens the tool's definition takes, in words. It is shown at the right edge.
     """
     icon = icon_html(getattr(tool, "icons", ()))

@@ -160,7 +160,7 @@ def _own_view(observation: Observation) -> RenderableType | None:
 def _error_text(
     observation: Observation, blocks: Sequence[Any], view: RenderableType | None
 ) -> str:
-    """Return a warning for an error whose class hides it from the user or from the model.
+    """Return a warning if the class of an error result hides the error from the user or the model.
 
     A class of the user may define `visualize` or `to_llm_content` without the text of the error.
     The warning says which of them lacks the text, and contains the text if the user would not see

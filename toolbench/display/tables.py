@@ -242,7 +242,7 @@ def table_html(frame: Frame, *, rows: int = ROWS, typed: bool = False, key: str 
         rows: The number of rows in the HTML.
         typed: Whether to show the type of each column below its name, if the table has types.
         key: The key of the table in `live_results`, with which the page can ask for more rows;
-            empty if the table is not there.
+            empty if the page cannot get more rows.
     """
     names, body = names_of(frame), _rows(frame, rows)
     columns, sides = columns_of(names, body), _sides(frame, names, body)

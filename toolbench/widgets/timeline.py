@@ -210,9 +210,10 @@ class TimelineView(LiveView):
 
 
 def _columns(spans: Sequence[Span]) -> dict[str, list[Any]]:
-    """Return *spans* as `SpanPiece.columns`: one list per attribute, numbers for the strings.
+    """Return *spans* in the form of `SpanPiece.columns`: one list for each attribute.
 
-    The list `words` has the strings. Spans that have not ended have no end.
+    In place of a string, a list has the index of the string in the list `words`. The end of a span
+    that has not ended is None.
     """
     words: dict[str, int] = {}
     columns: dict[str, list[Any]] = {}

@@ -326,9 +326,10 @@ class Secret(Line):
         return f"{MARK} (type to replace it)"
 
     def options(self) -> dict[str, Any]:
-        """Return the traits that make the box send its text after Enter, or when the user leaves.
+        """Return the traits that make the box send its text only when the text is complete.
 
-        If it sent the text after each key, it would be emptied each time.
+        It sends the text when the user presses Enter or leaves the box. If it sent the text after
+        each key, it would be emptied each time.
         """
         return {"continuous_update": False}
 

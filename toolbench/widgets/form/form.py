@@ -553,7 +553,7 @@ Explain = Callable[[Any, Any], list[Problem]]
 
 
 class Place(NamedTuple):
-    """The field of a form to which an error belongs, as its path says.
+    """The place in a form where an error is shown, found by following the path of the error.
 
     Attributes:
         slot: The deepest field on the path.

@@ -253,8 +253,8 @@ class PanelRuns:
     def refresh(self) -> bool:
         """Update the view of the run. Return whether more updates are needed.
 
-        The button Run is enabled before the page shows that the run is over, because the user may
-        then press it at once.
+        The button Run is enabled before the page shows that the run is over. Otherwise a user who
+        sees the result could press Run too early, and the click would be lost.
         """
         with self._lock:
             run = self.latest

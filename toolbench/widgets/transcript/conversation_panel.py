@@ -131,7 +131,7 @@ class ConversationPanel(LiveView):
         self._work(self._one_step)
 
     def run(self) -> None:
-        """Ask the model and run its calls, again and again, until the model is done.
+        """Ask the model and run its calls, again and again, as `Conversation.run` does.
 
         Calls run without a decision of the user, unless the policy requires consent. If the user
         plays the model, and Python has no threads, do only one step.
