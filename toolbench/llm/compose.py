@@ -251,7 +251,8 @@ def respond_all(
     """Return the messages that answer the calls of one message, in the order of *answers*.
 
     Anthropic and Gemini require all results in one message, so the list has one message. In
-    OpenAI's chat completions, results cannot contain images: the images follow in a user message.
+    OpenAI's chat completions, results cannot contain images, so the images follow in a user
+    message.
 
     Args:
         answers: Each call with its observation, as for `respond`.

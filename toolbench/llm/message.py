@@ -283,7 +283,7 @@ def instructions(messages: Sequence[Message]) -> str:
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """Return *value* if it is a mapping, else an empty mapping: a server may send anything."""
+    """Return *value* if it is a mapping, else an empty mapping."""
     if isinstance(value, Mapping):
         return value
     return {}

@@ -15,7 +15,7 @@ class CurrentRun(Protocol):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the run is cancelled: an executor should then end soon."""
+        """Whether the run is cancelled. If it is, an executor should end soon."""
 
     @property
     def cancelled_in(self) -> Thread | None:
@@ -72,11 +72,11 @@ class NoRun:
         """Do nothing."""
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Decline: outside a run nobody can be asked."""
+        """Decline, because outside a run nobody can be asked."""
         return Answer("decline")
 
     async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Decline: outside a run nobody can be asked."""
+        """Decline, because outside a run nobody can be asked."""
         return Answer("decline")
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:

@@ -58,8 +58,8 @@ class Dialogue:
         """Create the dialogue of a run that has not asked anything.
 
         Args:
-            asker: The function that answers questions, unless there is an *outer* dialogue: its
-                asker is used instead.
+            asker: The function that answers questions. If there is an *outer* dialogue, the asker
+                of that dialogue is used instead.
             secrets: The secrets of the run; secrets in answers are added to them.
             outer: The dialogue of the run that contains this run, if any.
             takes_presets: Whether preset answers may be used. They come from an `answering` block
@@ -103,7 +103,7 @@ class Dialogue:
         return monotonic() - self._began
 
     def end(self) -> None:
-        """Stop counting time: the run has ended, perhaps with an open question."""
+        """Stop counting time, because the run has ended, perhaps with an open question."""
         with self._lock:
             self._seconds += self._present()
             self._is_over = True

@@ -74,7 +74,8 @@ def sentence_of(error: BaseException, hide: Callable[[str], str] = str) -> str:
 def _body_of(error: BaseException, hide: Callable[[str], str]) -> str:
     """Return the beginning of the response's body as a line, for an error of httpx or requests.
 
-    The line is empty if there is no body, or if the tool has not read it: the body may be a stream.
+    The line is empty if there is no body, or if the tool has not read the body, which may be a
+    stream.
     """
     kinds = [getattr(sys.modules.get(module), name, None) for module, name in _HTTP_ERRORS.items()]
     if not isinstance(error, tuple(filter(None, kinds))):

@@ -69,7 +69,7 @@ class InterruptWatch:
             loop.add_callback(self._switch, loop)
 
     def cell_begins(self) -> None:
-        """Install the handler before a cell that may `await`: an interrupt then stops the runs."""
+        """Install the handler before a cell that may `await`, so an interrupt stops the runs."""
         loop = _kernel_loop()
         alone = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if loop is not None and len(self._runs) and not alone:

@@ -196,7 +196,7 @@ class RunOutput(Output):
         leave_behind_in_forks(self)
 
     def leave_behind(self) -> None:
-        """In a forked process, drop the text that is held back: the parent process will show it."""
+        """In a forked process, drop the text that is held back: the parent will show it."""
         self._streams = {}
         self._pieces = []
         self._lock = RLock()

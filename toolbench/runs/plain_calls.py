@@ -98,7 +98,7 @@ async def _recorded_async(
 
 
 def _ask_for_secrets(run: Run) -> None:
-    """Ask for the secrets of *run* in the thread of the cell: other threads cannot ask the user."""
+    """Ask for the secrets of *run* in the cell's thread, because other threads cannot ask."""
     if run.tool.secrets:
         # `perform` gets the same error, and records it
         with suppress(Exception):

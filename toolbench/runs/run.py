@@ -375,17 +375,17 @@ class Run:
         self.changed()
 
     def end_work(self) -> None:
-        """Stop counting `seconds`: the tool has ended, even if the run is not recorded yet."""
+        """Stop counting `seconds`, because the tool has ended; the run may not be recorded yet."""
         if self._ended is None:
             self._ended = monotonic()
 
     @property
     def is_going_on(self) -> bool:
-        """Whether callers wait for the run: it has not ended, and they have not given it up."""
+        """Whether callers still wait for the run, which has neither ended nor been given up."""
         return not (self.done.is_set() or self.control.is_given_up)
 
     def give_up(self) -> None:
-        """Let callers stop waiting for the run: it was stopped, but its call has not returned.
+        """Let callers stop waiting for the run, which was stopped but whose call has not returned.
 
         The run is still recorded when the call returns.
         """

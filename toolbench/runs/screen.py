@@ -94,7 +94,7 @@ class Patches:
 
     Python holds a reference to a function during a call, so our functions can be removed at any
     time. `sys` itself is never patched. C code of CPython uses `sys.stdout` without holding a
-    reference: if that object is freed during a `print`, the process crashes.
+    reference. If that object is freed during a `print`, the process crashes.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ def _runs_that_hide(redirection: Redirection | None) -> list[Run]:
     """Return the runs whose secrets must be masked before a sink gets the calling code's output.
 
     The innermost run comes first. The run that is the sink of *redirection*, and the runs around
-    it, are left out: they mask their secrets later.
+    it, are left out, because they mask their secrets later.
     """
     run, runs = active_run(), list[Run]()
     # Checked first, because each print of a cell comes here

@@ -155,7 +155,7 @@ class ToolCall:
     """
 
     id: str | None
-    """The provider's id for the call, which its answer must carry; Gemini may send none."""
+    """The provider's id for the call, which the answer must repeat; Gemini may send none."""
     name: str
     """The tool's own name; if there is no such tool, the name that the model used."""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -254,7 +254,7 @@ def parse_tool_calls(
             message has no other calls, the calls in its text are read. Their JSON must be the whole
             text (bare or in a code fence), or follow a mark such as `<tool_call>` with no words
             after it. JSON in the middle of words is an example, not a call. Leave this false for
-            any other model: its text may quote a page or a file that contains such a call.
+            any other model, because its text may quote a page or a file that contains such a call.
 
     Raises:
         BodyError: If no known provider sends such a *message*.

@@ -79,8 +79,8 @@ def as_model(
         options: Fields sent with every request, such as `{"temperature": 0}`.
         price: US dollars for a million input and output tokens, for `usage.cost`.
         written_calls: Whether to read calls that the model writes into its text. Small models need
-            this if their server does not parse their calls. Leave this false for other models:
-            their text may quote a call from a page.
+            this if their server does not parse their calls. Leave this false for other models,
+            because their text may quote a call from a page.
 
     Raises:
         TypeError: If *x* cannot be a model.

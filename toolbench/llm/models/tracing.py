@@ -80,6 +80,6 @@ def _attributes(answer: Answer) -> dict[str, Any]:
 
 
 def _written(messages: Sequence[Mapping[str, Any]], redactor: Redactor) -> str:
-    """Return *messages* as JSON in their provider's format: converting them could lose parts."""
+    """Return *messages* as JSON, unconverted, because a conversion could lose parts."""
     written = json.dumps(redactor.value(list(messages)), ensure_ascii=False, default=str)
     return str(whole_characters(written))

@@ -267,7 +267,7 @@ class AnthropicWire(Wire):
 
 
 def _modern(changes: Changes) -> Callable[[Json, str], Json]:
-    """Return a function that rewrites schemas of older drafts: Anthropic accepts only 2020-12."""
+    """Return a function that converts schemas of older drafts to 2020-12, as Anthropic requires."""
 
     def change(node: Json, where: str) -> Json:
         modern = dict(with_limits_as_numbers(node))

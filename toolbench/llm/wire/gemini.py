@@ -294,7 +294,7 @@ class GeminiWire(Wire):
         return part.raw
 
     def takes(self, image: ImagePart) -> bool:
-        """Tell whether Gemini accepts *image* in a message of the model: it accepts any image."""
+        """Return True, because Gemini accepts any image in a message of the model."""
         return True
 
     def write_call(self, call: ToolCallPart) -> Json:
@@ -337,7 +337,7 @@ class GeminiWire(Wire):
         return {"model": model, "contents": contents, "config": config}
 
     def holder_of_secrets(self, client: Any) -> Any:
-        """Return the object that has the API key: the client has no public attribute for it."""
+        """Return the object inside *client* that has the API key, as no public attribute has it."""
         return getattr(client, "_api_client", None)
 
     def for_client(self, body: Json) -> Json:

@@ -450,7 +450,7 @@ def as_sent_first(arguments: Any) -> Any:
 def json_value(text: str) -> Any:
     """Parse *text*, the arguments of a call as JSON; return *text* itself if it is not valid JSON.
 
-    The text may be cut off. NaN and infinities, such as 1e999, count as invalid: Python reads them,
+    The text may be cut off. NaN and infinities, such as 1e999, count as invalid. Python reads them,
     but a request cannot contain them.
     """
     try:
@@ -490,7 +490,7 @@ def shown_arguments(arguments: Any) -> str:
 
 
 def without_none(part: Any) -> Any:
-    """Return *part* without the fields that are None: some APIs send them, but none accepts any."""
+    """Return *part* without the fields that are None, because no provider accepts them."""
     if not isinstance(part, Mapping):
         return part
     return {key: value for key, value in part.items() if value is not None}
