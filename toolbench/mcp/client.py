@@ -85,16 +85,16 @@ class MCPClient(Sequence[MCPToolDefinition]):
         """Create a client without servers; `connect` and `add` connect them.
 
         Args:
-            timeout: Seconds for connecting to a server.
+            timeout: The time limit for connecting to a server, in seconds.
             elicitation_handler: See `create_mcp_tools`.
             sampling_handler: See `create_mcp_tools`.
-            roots: Folders, or file URLs, that servers may ask for.
+            roots: See `create_mcp_tools`.
             extensions: See `create_mcp_tools`.
             approvals: The tools and instructions that you have approved, by server. The tools of a
                 server that has changed since then cannot be called until you run
                 `session.trust.approve(session.trust.offer)`. If None, no approval is needed.
             on_tools_changed: See `create_mcp_tools`.
-            answerer: Deprecated. One handler for both kinds of questions.
+            answerer: Deprecated; will be removed in the next release. See `create_mcp_tools`.
         """
         self.approvals = approvals
         self.timeout = timeout
@@ -215,9 +215,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
                 variable `TOOLBENCH_REPLAY` is `1`, the file is replayed instead of written.
             replay: The file of a recording, which answers the requests in place of the server.
                 *entry* is ignored, and no server is started.
-            timeout: Seconds for connecting, instead of the client's timeout.
-            roots: Folders, or file URLs, that the server may ask for, instead of the client's
-                roots.
+            timeout: The time limit for connecting, in seconds; if None, the client's timeout is
+                used.
+            roots: The roots for this server; if empty, it gets the roots of the client.
             extensions: Extensions to declare to this server, in addition to those of the client.
             approve: Whether to approve *entry* without asking the user, if `discover` found it in a
                 file; see `create_mcp_tools`.
@@ -412,8 +412,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
     def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:
         """Call `on_tools_changed` with those tools of *session* whose names are in *names*.
 
-        The function is called in a new thread, because it may call the tools, which would block
-        this one.
+        The function is called in a new thread, because it may call the tools and wait for results.
         """
         if self.on_tools_changed is not None:
             Thread(target=self._report, args=(session.name, names), daemon=True).start()
@@ -499,13 +498,14 @@ def create_mcp_tools(
             `messages`, `params` and, if the model may call tools, `tools`. It returns a string, a
             message, a tool call such as `{"tool": "weather", "arguments": {...}}`, or a list of
             tool calls.
-        roots: Folders, or file URLs, that servers may ask for.
+        roots: The folders, as paths or file URLs, that servers get when they ask for the roots of
+            the client.
         extensions: Protocol extensions to declare to servers, as `ClientExtension` objects of the
             SDK (SEP-2133).
-        on_tools_changed: A function that is called with the added tools when a server's list of
-            tools has changed. It runs in a separate thread and may call tools. Source: OpenHands
-            SDK.
-        answerer: Deprecated, and removed in the next release. One handler for both kinds of
+        on_tools_changed: A function that is called with a list of the new tools when a server has
+            added tools. The function runs in a separate thread, so it may call tools. Source:
+            OpenHands SDK.
+        answerer: Deprecated; will be removed in the next release. One handler for both kinds of
             questions.
         approve: Whether to approve the servers of a file without asking the user. Otherwise the
             user is shown what the file says about each server, and must approve it. The user is
@@ -561,7 +561,7 @@ def handler_of(
     Args:
         elicitation_handler: Answers forms and requests to visit a page.
         sampling_handler: Writes messages in place of a model.
-        answerer: Deprecated, and removed in the next release. Answers all questions.
+        answerer: Deprecated; will be removed in the next release. Answers all questions.
     """
     if answerer is not None:
         warn(

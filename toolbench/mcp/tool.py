@@ -127,7 +127,9 @@ _OF_NO_LIST = frozenset({"name", "executor"})
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
-    """A tool of an MCP server. Source: OpenHands SDK, `MCPToolDefinition`.
+    """A tool of an MCP server; its calls are sent to the server.
+
+    Source: OpenHands SDK, `MCPToolDefinition`.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -410,7 +412,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return the JSON Schema of the arguments as it is sent to a model.
 
-        It is a copy of the server's schema, with the additions below.
+        It is a copy of the server's schema, to which two arguments can be added.
 
         Args:
             security_risk: Whether to add an argument `security_risk`, with which the model must

@@ -59,10 +59,10 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Notify the client that sent the request of *ctx* from now on, until it disconnects.
+        """Add the client that sent the request of *ctx* to the clients to notify.
 
-        Clients of the newer protocol (MCP 2026-07-28) are ignored, because they subscribe
-        themselves.
+        The client is removed when it disconnects. Clients of the newer protocol (MCP 2026-07-28)
+        are ignored, because they subscribe to changes instead.
         """
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return

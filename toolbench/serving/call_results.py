@@ -38,7 +38,7 @@ def result_of(tool: ToolDefinition[Any, Any], observation: Observation) -> dict[
 
 
 def _as_read(observation: Observation) -> dict[str, Any]:
-    """Return *observation* as the result of a call, with its text shortened as for a model.
+    """Return *observation* as the result of a call, shortened to the length for a model.
 
     The structured content is left out, because it cannot be shortened, and clients may pass it to
     the model.
@@ -136,8 +136,8 @@ def observation_by_hand(
 def _unwrapped(tool: ToolDefinition[Any, Any], observation: Observation) -> Observation:
     """Return *observation*, an answer of the user, without the wrapper `{"result": ...}`.
 
-    It has this wrapper if the output schema of *tool* has it. The function of the tool returns
-    results without it.
+    If the output schema of *tool* requires this wrapper, the user's answers have it, but the
+    results of the tool's function do not.
     """
     promised = result_schema(tool)
     if promised is None or not isinstance(observation, ResultObservation):

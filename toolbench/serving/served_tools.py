@@ -35,8 +35,8 @@ _EACH = "each call of this server is asked about"
 class Served:
     """A server of tools, which runs until `close`.
 
-    If it is the last value of a cell, a panel with all calls is displayed. A saved notebook shows
-    the last 50 calls.
+    If it is the last value of a cell, a panel with all calls is displayed. In a saved notebook, the
+    panel shows the last 50 calls.
 
     Examples:
         >>> from toolbench import tool

@@ -217,7 +217,8 @@ def _service(entry: Mapping[str, Any], base: Path) -> dict[str, Any]:
 def _document_in(place: str, base: Path) -> Any:
     """Read the OpenAPI document in the file *place*; return *place* itself if it may be a URL.
 
-    It may be a URL if it contains a variable that is unknown, or whose value makes it a URL.
+    *place* may be a URL if it contains an unknown variable, or if the values of its variables make
+    it one.
     """
     shown = located(with_known(place, places(base)), base)
     try:

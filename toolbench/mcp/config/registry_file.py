@@ -169,7 +169,7 @@ class Way:
 def ways(document: Mapping[str, Any]) -> dict[str, Way]:
     """Return each way to reach or start the server that *document*, a `server.json`, describes.
 
-    The keys are labels, to be shown to the user. Remotes come first.
+    The keys are labels for the user. Ways to reach a remote server come before ways to start one.
 
     Raises:
         ServerError: If none of the ways can be used.

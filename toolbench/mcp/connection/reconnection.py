@@ -367,7 +367,7 @@ class ReconnectingConnection:
             self._later = asyncio.ensure_future(self._quietly(work))
 
     def schedule_renewal(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run *work* in the background, to request an answer again after its `ttlMs` is over.
+        """Run *work* later in the background, to renew an answer whose `ttlMs` is over.
 
         Nothing is done if the messages are recorded or replayed. Any thread may call this.
         """
