@@ -500,8 +500,8 @@ def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
 def short_reason(server: str, error: str) -> str:
     """Shorten *error*, the message about a *server* that did not connect, to one line.
 
-    If the message quotes stderr, the line is the exception in the quoted lines, or the last of
-    them.
+    If the message quotes lines of stderr, the result is the exception in these lines, or else their
+    last line.
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
     if heading:

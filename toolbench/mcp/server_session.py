@@ -662,9 +662,9 @@ class MCPServerSession:
     async def _check(self, name: str, judged: MCPToolDefinition | None) -> None:
         """Check that the tool *name* may be called, just before the call is sent.
 
-        It may not be called if the server has changes that are not approved, or if the tool has
-        changed since *judged*, which is its definition when the call began. *judged* is None if the
-        tool was not listed then.
+        *judged* is the definition of the tool when the call began; it is None if the tool was not
+        listed then. The tool may not be called if it has changed since, or if the server has
+        changes that are not approved.
 
         Raises:
             CallFailedError: If the call must not be sent.

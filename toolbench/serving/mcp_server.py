@@ -30,11 +30,11 @@ class Server:
         allowed_hosts: Sequence[str],
         begin: Begin,
     ) -> None:
-        """Start serving *offer*.
+        """Start a server for the tools of *offer*; it answers requests until `close` is called.
 
         Args:
             offer: The tools to serve.
-            name: The name of the server for clients.
+            name: The name by which clients know the server.
             token: The token that clients must send.
             port: The port on 127.0.0.1; 0 uses a free port.
             allowed_hosts: Additional host names that clients may use.
@@ -96,7 +96,7 @@ def fastmcp_server(
     Args:
         offer: The tools to serve.
         begin: A function that creates the object for a call by a client, and starts the call.
-        name: The name of the server for clients.
+        name: The name by which clients know the server.
         news: Collects the clients, in order to notify them when the tools change.
         auth: Checks the token of each request. If None, clients need no token.
     """

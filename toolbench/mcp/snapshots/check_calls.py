@@ -77,7 +77,7 @@ def check_calls(
     before: Snapshot | None = None,
     server: str | None = None,
 ) -> CheckedCalls:
-    """Return those of *calls* that the schemas in *snapshot* refuse.
+    """Return those of *calls* that the server would now refuse, according to *snapshot*.
 
     Equal calls count as one. Calls that failed when they were made are ignored.
 

@@ -40,7 +40,7 @@ class Approvals:
         """Return the tools and instructions approved for a server; None if nothing was approved.
 
         Args:
-            server: The key of the server, from `server_key`.
+            server: The key that identifies the server, as returned by `server_key`.
 
         Raises:
             ServerError: If the file of the approval exists but cannot be read.

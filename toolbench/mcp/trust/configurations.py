@@ -320,12 +320,12 @@ def _ask(contents: Mapping[str, _Content]) -> None:
 
 
 def connection_question(name: str, entry: ServerEntry, source: str) -> Question:
-    """Return the question whether to connect *name*, which shows all that would be run or sent.
+    """Return the question whether to connect *name*; it shows what would be run and sent.
 
     Args:
         name: The name of the server.
-        entry: The entry of the server. Secrets whose names do not show that they are secrets must
-            have been hidden in it before.
+        entry: The entry of the server. The caller must have hidden the secrets in it whose names do
+            not show that they are secrets.
         source: A line for the user about the server and its origin.
 
     Raises:

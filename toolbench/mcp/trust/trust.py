@@ -164,8 +164,8 @@ class Trust:
     def look(self, offer: Mapping[str, Any]) -> None:
         """Remember *offer*, the latest tools and instructions of the server, as `self.offer`.
 
-        It is compared with the approved offer only for equality. Finding the changes could take
-        long with a hostile server, and would delay the answers of all servers.
+        This only checks whether *offer* equals the approved offer. Finding all changes could take
+        long if the server is hostile, and would delay the answers of all servers.
         """
         content = {key: offer.get(key) for key in ("instructions", "tools")}
         with self._lock:
