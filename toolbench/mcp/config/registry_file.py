@@ -72,8 +72,9 @@ def is_registry_file(config: Any) -> bool:
 def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
     """Return a dict with the short name and the entry of the server in *config*, a `server.json`.
 
-    The entry is made from the first remote. Without a remote, it is made from the first package of
-    a kind that toolbench can start, such as npm. *base* is the folder for relative paths.
+    The entry is made from the first remote, which is a URL. Without a remote, it is made from the
+    first package of a kind that toolbench can start, such as npm. *base* is the folder for relative
+    paths.
 
     Raises:
         ServerError: If the file cannot be read, or has no such remote or package.

@@ -394,7 +394,8 @@ class ReconnectingConnection:
 
         If the connection was lost earlier, connect again first. If the connection breaks during the
         request, the request is not repeated, because the server may have carried out a part of it.
-        It is repeated only if the server refused it because it no longer knew the session.
+        Only if the server refused the request because it no longer knew the session, the request is
+        repeated.
 
         Args:
             method: The method of the request.

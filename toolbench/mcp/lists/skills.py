@@ -66,7 +66,8 @@ class Skill:
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
         """Check *contents*, which *server* sent for *uri*, against the digest in the server's list.
 
-        A dynamic skill is not checked, because the server lists no digests for it.
+        A dynamic skill, whose files the server generates on request, has no digests and is not
+        checked.
 
         Raises:
             ServerError: If *contents* has another digest, or the server lists no digest for *uri*.
@@ -149,9 +150,9 @@ def _folder(uri: str) -> str:
 def _bytes_of(contents: MCPResourceObservation, uri: str) -> bytes | None:
     """Return the bytes of the file *uri*; None if *contents* is not exactly this file.
 
-    The digest is computed from the returned bytes alone. An answer with a second part, or with both
-    text and binary data, could therefore contain data that nobody checks, and None is returned for
-    it.
+    The digest is computed from the returned bytes alone. None is returned for an answer with a
+    second part, or with both text and binary data, because the rest of the answer would not be
+    checked.
     """
     parts = [block.get("resource") for block in contents.blocks]
     if len(parts) != 1 or not isinstance(part := parts[0], Mapping):
@@ -205,7 +206,8 @@ class SkillList(RemoteList[Skill]):
     def read(self, skill: str | Skill, file: str = "SKILL.md") -> MCPResourceObservation:
         """Read a file of *skill*, and check it against the digest that the server lists.
 
-        The files of a dynamic skill have no digests and are not checked.
+        A dynamic skill, whose files the server generates on request, has no digests and is not
+        checked.
 
         Args:
             skill: The skill, its name, or its URI.
