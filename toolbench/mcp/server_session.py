@@ -270,7 +270,9 @@ class MCPServerSession:
         return self._inbox.changes.listen(listener)
 
     def reconnect(self, mode: str | None = None) -> None:
-        """Close the connection if it is open, and connect again. If *mode* is None, it is kept.
+        """Close the connection if it is open, and connect again.
+
+        *mode* is the protocol, as in `MCPClient.connect`; if it is None, the last mode is used.
 
         Raises:
             ServerError: If the server cannot be reached.

@@ -107,8 +107,8 @@ class Handlers:
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Send the events of *call* to the agent until it ends, and return its result.
 
-        In the newer protocol (MCP 2026-07-28), a question ends this too, and is returned instead of
-        the result.
+        In the newer protocol (MCP 2026-07-28), also stop when the call asks a question, and return
+        this question instead of a result.
         """
         asking: set[asyncio.Task[None]] = set()
         try:

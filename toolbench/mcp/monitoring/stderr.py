@@ -108,7 +108,7 @@ class StderrTail:
         on_line: Callable[[str], object] = lambda line: None,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Create an empty tail.
+        """Create a tail that has no lines yet.
 
         Args:
             redactor: Hides secrets in the lines that are read from now on.

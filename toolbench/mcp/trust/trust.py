@@ -103,7 +103,7 @@ class Offer:
         return self._approved is None
 
     def changes(self) -> list[Change]:
-        """Return the changes since the approval, most severe first; empty if this is approved.
+        """Return the changes since approval, most severe first; empty if this offer is approved.
 
         The first call makes the comparison in the thread of the caller, which may take a second.
         """

@@ -25,7 +25,7 @@ _DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, Recursio
 
 @dataclass(frozen=True)
 class ConnectionFile:
-    """The file from which `toolbench connect` reads how to connect to a server of this user.
+    """A file with the URL, token, process and machine of a server, for `toolbench connect`.
 
     Each server writes a separate file, so that several servers may have the same name.
     """
