@@ -317,7 +317,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self._servers.take_out(name).close()
 
     def forget(self, name: str) -> None:
-        """Disconnect the server *name* if it is connected, and remove it for good.
+        """Disconnect the server *name* if it is connected, and remove its session from this client.
 
         Raises:
             ToolNotFoundError: If there is no such server.

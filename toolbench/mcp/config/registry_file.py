@@ -415,7 +415,7 @@ def _places(document: Mapping[str, Any]) -> dict[str, _Place]:
 
 
 def _field(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema, of type string, for the value of the item *item* called *name*."""
+    """Return a JSON Schema of type string for the value of *item*, which is called *name*."""
     about = str(item.get("description") or "")
     if item.get("placeholder"):
         about = f"{about} Example: {item['placeholder']}".strip()

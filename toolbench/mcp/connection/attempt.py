@@ -48,7 +48,7 @@ class Attempt:
     ) -> None:
         """Prepare to connect to *entry* within *seconds*; relative paths start from *folder*.
 
-        *development* is the source of the server, if it is under development.
+        *development* watches the source files of the server, if the user is developing it.
         """
         self.requested_mode = mode
         self.mode = mode

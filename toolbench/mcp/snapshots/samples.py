@@ -43,7 +43,7 @@ _OF_EACH_TYPE: tuple[Any, ...] = (
 
 
 class _Effort:
-    """The number of parts of values that may still be created, as a schema may require any."""
+    """A limit on the parts of values to create, because a schema may require any number of them."""
 
     def __init__(self, left: int = _MOST_PARTS) -> None:
         """Allow *left* parts."""
