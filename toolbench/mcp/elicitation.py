@@ -112,7 +112,7 @@ class UrlQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingQuestion(Question):
-    """A request for a message from a model; the user can write this message. Source: MCP, sampling."""
+    """A request for a message from a model; the user can write it. Source: MCP, sampling."""
 
     messages: list[dict[str, Any]]
     params: Mapping[str, Any] = field(default_factory=dict)
