@@ -80,7 +80,7 @@ class MCPToolAction(Action):
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Create an action with *arguments*, whose repr hides the secrets that *schema* declares.
+        """Create an action with *arguments*; its repr hides secrets, found by *schema* or name.
 
         Examples:
             >>> from toolbench.mcp import MCPToolAction
