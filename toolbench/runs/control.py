@@ -186,8 +186,8 @@ def _wait_for_started_threads(thread: int) -> None:
     """Wait while *thread* is starting another thread.
 
     Before Python 3.12, a new thread first has the identifier of the thread that starts it. Without
-    this wait, the new thread would get the exception and end, and the thread that starts it would
-    wait forever.
+    this wait, an exception for *thread* would be raised in the new thread and end it, and *thread*
+    would wait forever for the new thread to start.
     """
     if sys.version_info >= (3, 12):
         return

@@ -299,10 +299,10 @@ class RunHistory(Sequence[RunRecord]):
     def persist(self, path: str | Path) -> None:
         """Load the records in the file at *path*, and keep all records in this file from now on.
 
-        The records of earlier runs of this session are appended immediately, and each later record
-        when its run ends. Each record is one line of JSON. A line that was cut off, for example by
-        a crash, is skipped. A run that is already in the history is skipped too, so that you can
-        run the cell again.
+        The records of earlier runs of this session are appended immediately. Each later record is
+        appended when its run ends. Each record is one line of JSON. A line that was cut off, for
+        example by a crash, is skipped. A run that is already in the history is skipped too, so that
+        you can run the cell again.
 
         New runs get numbers after the highest number in the file. Runs of this session that ended
         before this call keep their numbers, even if a run in the file has the same number.

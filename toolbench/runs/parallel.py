@@ -48,8 +48,8 @@ def run_tools(
     """Run *calls* in parallel and return their observations, in the order of *calls*.
 
     Calls whose tools declare the same resource (`ToolDefinition.declared_resources`) run one after
-    another, in order. If a tool declares nothing, its executor object runs one call at a time;
-    plain functions and read-only tools may run any number of calls at a time. Every run is recorded
+    another, in order. If a tool declares no resources, its executor object runs one call at a time.
+    Plain functions and read-only tools may run any number of calls at a time. Every run is recorded
     in `history()`. An interrupt stops all runs.
 
     Args:
@@ -131,7 +131,7 @@ def perform_together(
 
 
 def _perform_all(waiting: list["_Job"], running: list["_Job"], desk: Desk, most: int) -> None:
-    """Perform the jobs in *waiting*, at most *most* at once, until all have ended or are left.
+    """Perform the jobs in *waiting*, up to *most* at a time, until all end or the caller leaves.
 
     Jobs that are being performed are moved to *running*.
     """

@@ -364,7 +364,8 @@ def _hide_filled_in(run: Run) -> None:
 def _judge(run: Run, *, confirm: bool) -> Refusal | None:
     """Return why *run* may not start; None if it may. The user is asked only once per run.
 
-    Without threads, an async tool is judged and awaited before `perform` records the run.
+    On a Python without threads, an async tool is judged and awaited before `perform` records the
+    run.
     """
     if run.source == "python":
         return None

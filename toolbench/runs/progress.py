@@ -77,7 +77,7 @@ class ProgressView:
     """The progress of one run, shown in the cell that waits for the run.
 
     Front ends lose or misplace output that other threads display. So any thread may set `state`,
-    but only the main thread, which waits for the run, draws.
+    but only the main thread, which waits for the run, draws the progress.
     """
 
     in_cell = False

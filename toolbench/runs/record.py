@@ -113,7 +113,7 @@ class RecordedObservation(ResultObservation):
 
     @property
     def data(self) -> Any:
-        """The data of the result: JSON (a date is a string), a string, or a table.
+        """The data of the result: JSON (with dates as strings), a string, or a table.
 
         Raises:
             ToolbenchError: If the record does not have the data.

@@ -34,8 +34,9 @@ class ClientModel(StreamedModel):
     """A model that sends its requests with the client of a provider's package.
 
     If the client is async, cancelling closes its request immediately. If the client is sync, its
-    call runs in a thread, which cannot be stopped. After a cancel, the connection stays open until
-    the next part of the answer arrives, and the provider may charge for the tokens up to then.
+    call runs in a thread, which cannot be stopped. So its connection stays open after a cancel
+    until the next part of the answer arrives, and the provider may charge for the tokens up to
+    then.
 
     Args:
         client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async

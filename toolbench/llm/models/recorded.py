@@ -216,7 +216,8 @@ class RecordedModel:
     def _record(self, secret_name: str, request: Json, answer: Answer, redactor: Redactor) -> None:
         """Write *request* and *answer* to the file, with all known secrets masked.
 
-        *secret_name* is the key that *request* had before the secrets of *answer* were known.
+        *secret_name* is the key under which *request* was looked up. Masking the secrets of
+        *answer* in *request* may change this key.
         """
         redactor = redactor.including(remembered.redactor.secrets)
         request = redactor.value(request)

@@ -450,8 +450,8 @@ def as_sent_first(arguments: Any) -> Any:
 def json_value(text: str) -> Any:
     """Parse *text*, the arguments of a call as JSON; return *text* itself if it is not valid JSON.
 
-    The text may be cut off. NaN and infinities, such as 1e999, count as invalid. Python reads them,
-    but a request cannot contain them.
+    Text that was cut off is not valid. NaN and infinities, such as 1e999, count as invalid too.
+    Python reads them, but a request cannot contain them.
     """
     try:
         return json.loads(text or "{}", parse_constant=_refuse, parse_float=_finite)
