@@ -156,7 +156,7 @@ class Message:
         return Message(self.role, tuple(_common(self.parts)), provider)
 
     def with_ids(self, new_id: Callable[[int, Any], Any]) -> "Message":
-        """Return a copy that has `new_id(number, id)` as the id of each call, counted from 0."""
+        """Return a copy in which each call's id is `new_id(number, id)`; *number* starts at 0."""
         number = -1
         parts: list[Part] = []
         for part in self.parts:

@@ -176,7 +176,7 @@ _LONGEST_START = 1_000
 def raise_in(thread: int, error: type[BaseException]) -> None:
     """Raise *error* in the thread with the identifier *thread*, between two bytecodes.
 
-    The exception waits until a blocking call in C has returned.
+    If the thread is blocked in C code, the exception arrives after the blocking call returns.
     """
     _wait_for_started_threads(thread)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))

@@ -383,7 +383,7 @@ def _key(tool: AnyTool) -> tuple[str, str]:
 
 
 def declaration(tool: ToolDefinition[Any, Any]) -> dict[str, Any]:
-    """Return the facts that an approval of *tool* is based on: its declaration and its server."""
+    """Return the facts behind an approval of *tool*: its server and its declared fields."""
     exported = tool.to_mcp_tool()
     declared = {name: exported[name] for name in _DECLARED & exported.keys()}
     return {**declared, "origin": tool.origin}

@@ -179,7 +179,7 @@ class Written:
         self._raw, self._told = "", ""
 
     def add(self, chunk: Chunk) -> None:
-        """Add the next chunk of the output; pass on a chunk that is not text unchanged."""
+        """Add the next chunk of the output. A chunk that is not text is passed on unchanged."""
         if self._on_chunk is None:
             return
         if chunk.kind != "text":

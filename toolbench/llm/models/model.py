@@ -35,7 +35,7 @@ OnChunk = Callable[[Chunk], object]
 class Answer:
     """One message of a model, in the format of its provider.
 
-    Append `message` to the conversation, unchanged.
+    Append `message` unchanged to the conversation.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, user_message

@@ -304,7 +304,7 @@ def _is_words(message: Message) -> bool:
 
 
 def _parts(block: Json, *, is_model: bool) -> Iterator[Part]:
-    """Yield *block* as a part; skip blocks of the model that no request could carry."""
+    """Yield *block* as a part; skip blocks of the model that a request must not contain."""
     kind = block.get("type")
     match kind:
         case "text" | "thinking" if not isinstance(block.get(kind), str):
@@ -364,7 +364,7 @@ def _image(url: str) -> Json:
 
 
 def _accepted_blocks(message: Mapping[str, Any]) -> list[Any]:
-    """Return the blocks of *message* that a request can carry."""
+    """Return the blocks of *message* that a request may contain."""
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]

@@ -363,7 +363,7 @@ class GeminiWire(Wire):
 
 
 def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
-    """Yield *raw* as a part; skip parts of the model that no request could carry."""
+    """Yield *raw* as a part; skip parts of the model that a request must not contain."""
     if is_model and not (_is_sound(raw) and raw.keys() - {"thought"}):
         return
     text, url = raw.get("text"), _url_of(raw)
@@ -385,7 +385,7 @@ def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
 
 
 def _is_sound(raw: Json) -> bool:
-    """Tell whether a request can carry *raw*, a part of the model."""
+    """Tell whether a request may contain *raw*, a part of the model."""
     return all(isinstance(raw.get(key), kind | None) for key, kind in _TYPES.items())
 
 
@@ -441,7 +441,7 @@ def _image(url: str) -> Json:
 
 
 def _accepted_parts(message: Mapping[str, Any]) -> list[Any]:
-    """Return the parts of *message* that a request can carry."""
+    """Return the parts of *message* that a request may contain."""
     parts = [without_none(part) for part in message.get("parts") or ()]
     return [part for part in parts if part and part.get("text") != ""]
 

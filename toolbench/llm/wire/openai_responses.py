@@ -304,7 +304,7 @@ class ResponsesWire(Wire):
 
 
 def _item_parts(item: Json) -> list[Part]:
-    """Return *item* of a model's output as a part; empty if no request could carry the item."""
+    """Return *item* of a model's output as a part; empty if a request must not contain it."""
     kind = item.get("type")
     if not isinstance(kind, str):
         return []
