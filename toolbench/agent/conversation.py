@@ -255,7 +255,7 @@ class Conversation:
 
     @property
     def pending(self) -> Sequence[ActionEvent]:
-        """The calls of the model that have no answer yet, with the changes of `edit_pending`."""
+        """The calls of the model that have no answer yet, as changed by `edit_pending`."""
         return chosen_of(self.agent_state.round, None)
 
     def run_pending(self, call: Chosen = None) -> list[Event]:

@@ -89,7 +89,7 @@ class Event:
 
     @property
     def _known(self) -> Redactor:
-        """The redactor for secrets of the conversation and of all runs: models may repeat them."""
+        """The redactor for secrets of the conversation and of all runs, which models may repeat."""
         return self._redactor.joined(remembered.redactor)
 
     def _hidden(self, text: str) -> str:

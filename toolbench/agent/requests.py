@@ -396,7 +396,7 @@ class Sender:
         self._agent_state.add(Condensation(text, forgotten))
 
     def _take(self, answer: Answer, seconds: float) -> list[Event]:
-        """Add *answer* to the state, as waiting calls or as a message; return the new events.
+        """Add *answer* to the state, as pending calls or as a message; return the new events.
 
         *seconds* is how long the model took.
         """

@@ -281,7 +281,7 @@ def events_html(
 
 
 def call_numbers(events: Iterable[Event]) -> dict[int, int]:
-    """Return the number of each call among *events*, from 1, by the id of its event."""
+    """Number the calls among *events* from 1, and return the numbers by the ids of the events."""
     numbers: dict[int, int] = {}
     for event in events:
         if isinstance(event, ActionEvent):

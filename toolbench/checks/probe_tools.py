@@ -25,7 +25,7 @@ _SLOW = 0.2
 
 
 async def ask_for_an_unknown_tool(connection: ProbeConnection) -> None:
-    """Call a tool that does not exist: the server must answer with a protocol error."""
+    """Call a tool that does not exist, and check that the answer is a protocol error."""
     if "tools" in connection.lists:
         question = "tools/call: an unknown tool is refused"
         params = {"name": _NO_TOOL, "arguments": {}}

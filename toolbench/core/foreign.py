@@ -210,7 +210,7 @@ def misfit_line(problem: Problem, value: Any) -> InitErrorDetails:
 
 
 class _AsItCame:
-    """A mark for fields that pydantic must not check or convert: the JSON Schema checks them."""
+    """A mark for fields that the JSON Schema checks, and pydantic must not check or convert."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:

@@ -198,7 +198,7 @@ class Schema(BaseModel):
 
         @property
         def kind(self) -> str:
-            """The name of the class. If the class has a field called `kind`, this is the field."""
+            """The name of the class; if the class has a field called `kind`, the field's value."""
 
     def __getattr__(self, name: str) -> Any:
         # called for missing attributes only; a property would hide a field called `kind`

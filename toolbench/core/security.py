@@ -20,7 +20,7 @@ class SecurityRisk(StrEnum):
         """Tell whether this level is above *other*.
 
         Raises:
-            ValueError: If either is UNKNOWN: an unknown risk has no place in the order.
+            ValueError: If either level is UNKNOWN, because it has no place in the order.
 
         Examples:
             >>> from toolbench import SecurityRisk

@@ -82,7 +82,7 @@ class Listeners:
         self._listeners: tuple[Callable[[], object], ...] = ()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call *listener* after each change, in the thread of the change; it must not block.
+        """Call *listener* after each change, in the thread that made it; it must not block.
 
         Returns:
             A function that removes the listener.
@@ -201,7 +201,7 @@ def value_of_class(value: Any) -> Any:
 class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """A tool. Make one directly, or subclass this class and define `create`.
 
-    Source: OpenHands SDK, `ToolDefinition`; both patterns of its documentation.
+    Source: OpenHands SDK, `ToolDefinition`, whose documentation shows both ways.
 
     Examples:
         >>> from toolbench import Action, ToolDefinition

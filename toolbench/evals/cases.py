@@ -300,7 +300,7 @@ class Cases(MutableSequence[Case]):
 
     @property
     def proposals(self) -> "Cases":
-        """The cases that a program wrote, and no user has confirmed yet."""
+        """The cases that a program wrote and that no user has confirmed yet."""
         cases = (case for case in self._cases if case.is_proposal)
         return Cases(cases)._with_head(self._head)
 

@@ -94,7 +94,7 @@ def _sentences(names: Counter[str], verb: str, effect: str, offered: Collection[
 
 
 def models_of(model: Any) -> dict[str, Model]:
-    """Return the models in *model*, one or several, by name.
+    """Return the models in *model*, which is one model or several, by their names.
 
     Raises:
         CaseError: If there is no model.

@@ -35,7 +35,7 @@ class CallRunner:
         """Whether the user interrupted the evaluation. Then no further call runs."""
 
     def ask(self, tools: Iterable[AnyTool], count: int) -> None:
-        """Ask for consent, once, to at most *count* calls of *tools*, and for missing secrets.
+        """Ask once for consent to at most *count* calls of *tools*, and ask for missing secrets.
 
         Raises:
             ConsentError: As for `ask_for_all`.

@@ -38,7 +38,7 @@ class FieldRule:
 
     @classmethod
     def of(cls, rule: Any) -> "FieldRule":
-        """Return the rule that *rule* describes: `"approx"`, or with a value `{"approx": 0.01}`.
+        """Return the rule that *rule* describes, such as `"approx"` or `{"approx": 0.01}`.
 
         Raises:
             CaseError: If *rule* is not a rule.
@@ -223,14 +223,14 @@ def _subset(_: Any, expected: Any, actual: Any) -> bool:
 
 
 def _unordered(_: Any, expected: Any, actual: Any) -> bool:
-    """Tell whether two lists have the same items, equally often, in any order."""
+    """Tell whether two lists have the same items, each the same number of times, in any order."""
     if not (_is_list(expected) and _is_list(actual)):
         return equal_json(expected, actual)
     return len(expected) == len(actual) and _are_in(expected, actual)
 
 
 def _are_in(expected: Sequence[Any], items: Sequence[Any]) -> bool:
-    """Tell whether *items* contains each of the *expected* items, at least as often."""
+    """Tell whether *items* contains each of the *expected* items, at least as many times."""
     left = list(items)
     for want in expected:
         for place, item in enumerate(left):
@@ -335,7 +335,7 @@ TAKE_VALUE = frozenset({"approx", "regex", "type"})
 
 
 def rules_of(match: Mapping[str, Any]) -> dict[str, FieldRule]:
-    """Return the rules of `match`, as in a case, by field.
+    """Return the rules in *match*, which is the `match` of a case, by field.
 
     Raises:
         CaseError: If a value is not a rule.
@@ -474,7 +474,7 @@ class Comparison:
     def _inside(self, value: Any, actual: Any, path: Path) -> list[Problem] | None:
         """Return the differences inside two objects, or inside two lists of equal length.
 
-        Return None if *value* and *actual* are neither.
+        For any other two values, return None.
         """
         if isinstance(actual, Mapping) and (value is ABSENT or isinstance(value, Mapping)):
             return self._in_objects({} if value is ABSENT else value, actual, path)

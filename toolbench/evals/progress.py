@@ -16,7 +16,7 @@ SOON = 3.0
 
 
 def announce(notes: Iterable[str], on_progress: OnProgress | None) -> None:
-    """Pass *notes* to *on_progress*; if it is None, warn at the line of the caller's caller."""
+    """Pass *notes* to *on_progress*; if it is None, warn, as if the caller's caller did so."""
     for note in notes:
         if on_progress is None:
             warn(note, stacklevel=3)

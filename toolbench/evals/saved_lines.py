@@ -159,7 +159,7 @@ class SavedLines:
             raise ToolbenchError(msg) from None
 
     def leave_behind(self) -> None:
-        """Close the file in a forked process: it must not hold the lock after the kernel ends."""
+        """Close the file in a forked process, which would keep the lock after the kernel ends."""
         self._file.close()
 
     def close(self) -> None:

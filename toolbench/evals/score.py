@@ -17,7 +17,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Score:
-    r"""How many of the planned answers are as expected, for a list or a spreadsheet.
+    r"""The score of an evaluation: how many of the planned answers are as expected.
 
     Examples:
         >>> from toolbench.evals import Case, evaluate

@@ -16,7 +16,8 @@ NO_CALL = "(no call)"
 class Confusion(dict[str, Counter[str]]):
     """How often each tool was called, for each expected tool (`NO_CALL` if none was expected).
 
-    `confusion["split_bill"]["get_weather"]`: split_bill was expected, get_weather was called.
+    For example, `confusion["split_bill"]["get_weather"]` is the number of answers that called
+    get_weather when split_bill was expected.
     """
 
     def __init__(self, trials: Iterable[Trial]) -> None:

@@ -394,5 +394,5 @@ def _secrets_text(secrecy: Secrecy, arguments: Mapping[str, Any]) -> str:
 
 
 def _may_run_together(tool: AnyTool) -> bool:
-    """Tell whether calls of *tool* may run in parallel: it is a plain function or read-only."""
+    """Tell whether *tool* is a plain function or read-only, so its calls may run in parallel."""
     return tool.hints.readOnlyHint is True or isinstance(tool.executor, FunctionExecutor)
