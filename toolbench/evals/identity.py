@@ -37,7 +37,7 @@ _PICKLE = 4
 
 
 def value_text(value: Any) -> str:
-    """Return the text that identifies *value*. Types count: 1, 1.0, "1" and true differ.
+    """Return the text that identifies *value*; the values 1, 1.0, "1" and true differ.
 
     A value that cannot be serialized, such as a lock, gets a random text that equals no other.
     """
