@@ -94,12 +94,25 @@ def test_a_call_is_edited_and_runs(opened):
 def test_a_call_that_a_cell_changed_is_shown_before_it_runs(opened):
     """A click on Run is about the arguments that stand beside it, and no others."""
     c, panel = two_calls(opened)
+    run = labelled(panel, "Run")
     c.edit_pending("c1", {"a": 40})
-    press(panel, "Run")
+    run.click()
+    settled(panel)
     assert "was changed meanwhile" in text(panel) and "a=40" in text(panel)
     assert len(history()) == 0
     press(panel, "Run")
     assert history()[0].arguments == {"a": 40}
+
+
+def test_the_panel_follows_what_another_cell_does(opened):
+    """It shows changed arguments at once; after a run, no call waits and the answer is there."""
+    c, panel = two_calls(opened)
+    c.edit_pending("c1", {"a": 40})
+    assert ticker.wait_idle(PATIENCE)
+    assert "a=40" in text(panel) and text(panel).count("waits for you") == 2
+    c.run()
+    assert ticker.wait_idle(PATIENCE)
+    assert "waits for you" not in text(panel) and "Done." in text(panel)
 
 
 def test_a_call_of_no_tool_cannot_be_edited(opened, wire):

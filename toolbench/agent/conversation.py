@@ -174,6 +174,11 @@ class Conversation:
         """
         return result_of(self.events, name)
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a thread asks the model, runs calls or answers them now."""
+        return self._agent_state is not None and bool(self._worker)
+
     # --- say something, and let the model work --------------------------------------------
 
     def send_message(self, message: Any) -> None:

@@ -112,6 +112,8 @@ class ConversationPanel(LiveView):
             self._fork_column,
         ]
         super().__init__(parts, self._lock, children, "toolbench-panel", "toolbench-transcript")
+        # A cell or another panel may let the model work, or decide on a call
+        self._stop_listening = self._log.listen(lambda event: ticker.watch(self._tick))
         self.refresh()
 
     @property
@@ -258,7 +260,7 @@ class ConversationPanel(LiveView):
         """Show new events. Return whether work continues, so that this must be called again."""
         if self.comm is None:
             return False
-        is_over = not self._is_at_work
+        is_over = not (self._is_at_work or self._conversation.is_at_work)
         self.refresh()
         if is_over:
             self.renew()
@@ -270,10 +272,10 @@ class ConversationPanel(LiveView):
             # The panel may have been closed after the ticker called this
             if self._is_closed:
                 return
-            is_busy = self._is_at_work
+            is_busy = self._is_at_work or self._conversation.is_at_work
             for button in (self._step, self._run):
                 button.disabled = is_busy
-            self._stop.disabled = not is_busy
+            self._stop.disabled = not self._is_at_work
             events = self._log.after(0)
             asking = self._conversation.calls.asking
             is_answering = bool(self._request.widget.children)
@@ -372,6 +374,7 @@ class ConversationPanel(LiveView):
         return views
 
     def _release(self) -> None:
+        self._stop_listening()
         if self._is_at_work:
             self.stop()
         with self._lock:
