@@ -105,6 +105,27 @@ register_tool("add", AddTool)
             [note] = catalog.clashes(catalog.entries("add"))
         assert note.endswith("of the server 'math' (math.add).")
 
+    def test_a_closed_client_hides_no_tool_of_another_server(self, shell, mcp):
+        """Its own tool is found by its address, and by its name once nothing else has that."""
+        source = """
+from toolbench.mcp import create_mcp_tools
+from toolbench.testing import FakeMCPServer
+shop, store = FakeMCPServer("shop"), FakeMCPServer("store")
+shop.answer("price", "3")
+store.answer("price", "4")
+with create_mcp_tools(shop) as closed:
+    pass
+"""
+        shell.run_cell(source).raise_error()
+        mcp("connect store store")
+        listing = shell.run_line_magic("tools", "price")
+        assert [row[1] for row in listing.rows] == ["mcp:store"] and listing.notes == ()
+        assert run_tool("price", {}).text == "4"
+        assert "disconnected" in run_tool("shop.price", {}).text
+        mcp("disconnect store")
+        listing = shell.run_line_magic("tools", "price")
+        assert [row[1] for row in listing.rows] == ["mcp:shop"]
+
 
 class TestRunTool:
     def test_finds_by_name_what_the_magic_finds(self, shell):

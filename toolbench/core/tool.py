@@ -246,6 +246,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """Details of the tool's server that distinguish it from servers of the same name, if any."""
     is_listed: ClassVar[bool] = True
     """Whether the tool's server still lists the tool; true for a tool without a server."""
+    is_disconnected: ClassVar[bool] = False
+    """Whether the connection to the tool's server is closed, or has failed."""
     blocked: ClassVar[str] = ""
     """The error message for a call while the tool cannot be called; empty while it can."""
     is_replayed: ClassVar[bool] = False

@@ -229,7 +229,7 @@ class Catalog:
         in_variables = tools_in(list(self._namespace.items()))
         tools: Iterable[Any] = (*(self._client() or ()), *in_variables)
         addresses: dict[ToolAddress, AnyTool] = {}
-        for tool in tools:
+        for tool in sorted(tools, key=lambda tool: tool.is_disconnected):
             address = ToolAddress.of(tool)
             if address.server:
                 addresses.setdefault(address, tool)
@@ -240,9 +240,17 @@ class Catalog:
         yield from map(self._registered, self._registry)
 
     def _made(self) -> Iterator[AnyTool]:
-        """Yield the newest tool of each name in the notebook, and the tools of the servers."""
-        yield from _newest(tools_in(list(self._namespace.items())))
-        yield from self._client() or ()
+        """Yield the newest tool of each name in the notebook, and the tools of the servers.
+
+        The tool of a disconnected server is left out if another tool has its name.
+        """
+        tools, of_client = list(tools_in(list(self._namespace.items()))), self._client() or ()
+        if any(tool.is_disconnected for tool in tools):
+            names = set(self._registry)
+            names |= {t.name for t in (*tools, *of_client) if not t.is_disconnected}
+            tools = [t for t in tools if not (t.is_disconnected and t.name in names)]
+        yield from _newest(tools)
+        yield from of_client
 
     def _registered(self, name: str) -> Entry:
         recipe, make = self._registry.recipe(name), partial(self._make, name)

@@ -268,6 +268,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return self._listing is None or self._listing.present(self.remote_name) is not None
 
     @property
+    def is_disconnected(self) -> bool:  # type: ignore[override]  # each tool has its own
+        """Whether the connection to the tool's server is closed, or has failed."""
+        if not isinstance(self.executor, MCPToolExecutor):
+            return False
+        return self.executor.client.status in ("closed", "failed")
+
+    @property
     def blocked(self) -> str:  # type: ignore[override]  # each tool has its own
         """Why calls are refused: the tool is not approved, or no longer listed. Else empty."""
         # A copy with its own executor calls no server
