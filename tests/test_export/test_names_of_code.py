@@ -90,7 +90,7 @@ def test_a_name_that_the_package_needs_itself_is_refused(notebook, tmp_path, cod
     """It means something else there."""
     name = re.search(r"\w+(?=:|\(\)|$)", code.partition("\n")[0])[0]
     notebook.run(HEAD, code, TOOL.format(f"{name}()"))
-    with pytest.raises(ExportError, match=f"A cell defines `{name}`, and the package needs"):
+    with pytest.raises(ExportError, match=f"`{name}` has another meaning in cell 2, and"):
         export_package(notebook["use_it"], tmp_path / "p")
 
 

@@ -15,6 +15,7 @@ from toolbench.export import export_package
 from toolbench.tools.glob import GlobTool
 
 ADD = "@tool(read_only=True)\ndef add(a: int) -> int:\n    '''Add.'''\n    return a + {what}"
+DESCRIBED = ADD.replace("Add.", "Add.\n\n    Args:\n        a: One number.\n    ")
 IMPORT = "from toolbench import tool"
 
 
@@ -68,6 +69,27 @@ class TestWhatIsMissing:
         notebook.run(IMPORT, "import helpers_of_mine", ADD.format(what="helpers_of_mine.ONE"))
         with pytest.raises(ExportError, match=r"of no installed package but the file .*mine.py"):
             export_package(notebook["add"], tmp_path / "p")
+
+    def test_a_name_that_only_the_package_needs_is_what_it_always_is(self, notebook, tmp_path):
+        """What any other cell imports or defines under this name does not matter."""
+        cells = "from dataclasses import Field", "ToolAnnotations = 3"
+        notebook.run(IMPORT, *cells, DESCRIBED.format(what="1"))
+        definition = export_package(notebook["add"], tmp_path / "p") / "add/definition.py"
+        text = definition.read_text("utf-8")
+        assert "from pydantic import Field\n" in text and "dataclasses" not in text
+        assert ", ToolAnnotations, " in text and "= 3" not in text
+
+    def test_a_name_of_two_meanings_is_to_be_imported_as_another(self, notebook, tmp_path):
+        """The sentence has the line to write."""
+        tool = DESCRIBED.format(what="len(str(Field))")
+        notebook.run(IMPORT, "from dataclasses import Field", tool)
+        with pytest.raises(ExportError) as raised:
+            export_package(notebook["add"], tmp_path / "p")
+        assert str(raised.value) == (
+            "`Field` has another meaning in cell 2, and the package also needs the `Field` of "
+            "pydantic: write `from dataclasses import Field as OtherField`, and use that name in "
+            "the code of the tool."
+        )
 
     def test_tools_of_others_are_not_exported(self, tmp_path):
         """What comes with toolbench can be imported."""

@@ -4,7 +4,7 @@
 """
 
 import ast
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolbench.errors import ExportError
@@ -66,6 +66,8 @@ class Division:
         definition: The code of `definition.py`: the names, inputs and outputs of the tools.
         implementation: The code of `impl.py`, which does the work of the tools.
         imports: The import statements of the notebook or the file.
+        ours: The names that only the code that we write uses. They have their usual meaning, even
+            if a cell gives them another.
         lazy: The names that only a user's method `create` uses, which are imported inside this
             method.
         making: The names that are used by the expressions in `create` below.
@@ -77,6 +79,7 @@ class Division:
     definition: Half
     implementation: Half
     imports: tuple[Statement, ...]
+    ours: frozenset[str]
     lazy: frozenset[str]
     making: frozenset[str]
     create: tuple[str, ...]
@@ -95,7 +98,8 @@ def divided(
         ExportError: If the code needs a part that is missing, or that would not work in a package.
     """
     statements = with_environment(parts[-1].statements)
-    homes = frozenset(written_homes(openhands=openhands)) | RESULTS
+    usual = written_homes(openhands=openhands)
+    homes = frozenset(usual) | RESULTS
     definition = _joined(part.definition for part in parts)
     implementation = _joined(part.implementation for part in parts)
     create = [part.create for part in parts]
@@ -104,14 +108,19 @@ def divided(
     making, lazy = made.now | made.later, union(part.lazy for part in parts)
     imports = tuple(s for s in statements if s.is_import)
     imported = union(s.names.gives for s in imports)
-    own = homes - union(s.names.gives for s in statements)
-    own |= defining.gives | working.gives
     user = ", ".join(part.tool.name for part in parts)
-    wanted = union(part.types for part in parts)
-    wanted |= defining.now | defining.later | (lazy & imported)
-    first = needed_by(statements, wanted, user, without=own, maybe=defining.quoted)
-    wanted = working.now | working.later | making | lazy
-    second = needed_by(statements, wanted, user, without=own, cells=cells)
+    types = union(part.types for part in parts)
+    types |= defining.now | defining.later | (lazy & imported)
+    work = working.now | working.later | making | lazy
+    written = homes & (defining.uses | working.uses) | _OF_PYTHON
+    gives = defining.gives | working.gives
+    theirs = needed_by(statements, types | work, user, without=written | gives, cells=cells)
+    used = union(s.names.uses for s in theirs.in_order() if not s.is_import)
+    ours = written - used - union(part.copied for part in parts) - making - lazy
+    ours = frozenset(name for name in ours if not _is_usual(statements, name))
+    own = (homes - union(s.names.gives for s in statements)) | ours | gives
+    first = needed_by(statements, types, user, without=own, maybe=defining.quoted)
+    second = needed_by(statements, work, user, without=own, cells=cells)
     missing = first.missing | second.missing
     if missing:
         lines = "".join(f"\n- {sentence}" for sentence in missing.values())
@@ -121,7 +130,7 @@ def divided(
     code = [*first.in_order(), *rest.in_order()]
     check_inner_imports(code, openhands=openhands)
     _check_order(first, rest)
-    _check_code(code, parts, homes & (defining.uses | working.uses) | _OF_PYTHON)
+    _check_code(code, parts, written - ours, usual)
     future = ""
     for statement in statements:
         if not future and statement.code.startswith("from __future__ "):
@@ -130,6 +139,7 @@ def divided(
         definition=Half(_without_imports(first), definition),
         implementation=Half(_without_imports(rest), implementation),
         imports=imports,
+        ours=ours,
         lazy=lazy,
         making=making,
         create=tuple(create),
@@ -179,12 +189,37 @@ def _is_same(statement: Statement, name: str) -> bool:
     return top in _HOMES and names.get(name, name) == name
 
 
+def _is_usual(statements: Sequence[Statement], name: str) -> bool:
+    """Tell whether *name* has its usual meaning at the end of *statements*."""
+    for statement in reversed(statements):
+        if name in statement.names.gives:
+            return _is_same(statement, name)
+    return True
+
+
 def _without_imports(needed: Needed) -> tuple[Statement, ...]:
     return tuple(s for s in needed.in_order() if not s.is_import)
 
 
+def _other_meaning(statement: Statement, name: str, usual: Mapping[str, str]) -> str:
+    """Return the message for *statement*, which gives *name* another meaning than we need."""
+    place, needed, advice = "the file", f"Python's `{name}`", "choose another name there."
+    if statement.cell:
+        place = f"cell {statement.cell}"
+    if name in usual:
+        needed = f"the `{name}` of {usual[name]}"
+    if isinstance(statement.node, ast.ImportFrom):
+        names = {alias.asname or alias.name: alias.name for alias in statement.node.names}
+        line = f"from {statement.node.module} import {names.get(name, name)} as Other{name}"
+        advice = f"write `{line}`, and use that name in the code of the tool."
+    return f"`{name}` has another meaning in {place}, and the package also needs {needed}: {advice}"
+
+
 def _check_code(
-    statements: Iterable[Statement], parts: Sequence[ToolParts], written: frozenset[str]
+    statements: Iterable[Statement],
+    parts: Sequence[ToolParts],
+    written: frozenset[str],
+    usual: Mapping[str, str],
 ) -> None:
     """Check that *statements* have the same meaning in a package as in the notebook.
 
@@ -197,11 +232,7 @@ def _check_code(
         names = statement.names
         for name in sorted(names.gives & written):
             if not _is_same(statement, name):
-                msg = (
-                    f"A cell defines `{name}`, and the package needs this name with its usual "
-                    "meaning: choose another name in the cell."
-                )
-                raise ExportError(msg)
+                raise ExportError(_other_meaning(statement, name, usual))
         if statement.is_import:
             continue
         check_statement(statement)

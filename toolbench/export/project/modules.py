@@ -62,7 +62,7 @@ class _Imports:
 
     def __init__(self, division: Division, package: str, *, openhands: bool) -> None:
         self._package, self._openhands = package, openhands
-        self._imports = division.imports
+        self._imports, self._ours = division.imports, division.ours
         self._definition = division.definition.gives
         self._implementation = division.implementation.gives
         self._homes = dict(written_homes(openhands=openhands))
@@ -83,7 +83,10 @@ class _Imports:
             elif name in self._implementation:
                 lines.add(f"from {self._package}.impl import {name}")
             else:
-                lines |= import_lines(name, self._imports, self._homes, openhands=self._openhands)
+                of_cells: Sequence[Statement] = self._imports
+                if name in self._ours:
+                    of_cells = ()
+                lines |= import_lines(name, of_cells, self._homes, openhands=self._openhands)
         theirs = "from openhands.sdk import Observation"
         if self._makes_observations and theirs in lines:
             lines.remove(theirs)

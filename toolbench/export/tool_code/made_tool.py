@@ -12,7 +12,7 @@ from toolbench.core.schema import Action, Observation
 from toolbench.core.tool import ToolDefinition
 from toolbench.errors import ExportError
 from toolbench.export.code.statements import Statement
-from toolbench.export.code.symbol_names import names_of
+from toolbench.export.code.symbol_names import names_in_code, names_of
 from toolbench.export.tool_code.tool_parts import (
     AnyTool,
     ToolParts,
@@ -87,6 +87,7 @@ def parts_of_made(
         ),
         implementation=implementation,
         create=f"{stem}Tool.create()",
+        copied=names_in_code(code).uses,
     )
 
 

@@ -33,6 +33,7 @@ class ToolParts:
         create: The expression that makes the tool. It may also make other tools.
         lazy: The names that only the method `create` of the user's class needs.
         undecorated: The name of the function from which `@tool` was removed; empty if none.
+        copied: The names in an expression of the user that `implementation` copies.
     """
 
     tool: AnyTool
@@ -44,6 +45,7 @@ class ToolParts:
     create: str
     lazy: frozenset[str] = frozenset()
     undecorated: str = ""
+    copied: frozenset[str] = frozenset()
 
 
 def stem_of(tool: AnyTool, suffixes: Iterable[str], names_in_use: set[str]) -> str:
