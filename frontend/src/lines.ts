@@ -45,12 +45,14 @@ function entryOf([number, at, isSent, what, answer, took, isFailed]: Line): Entr
   };
 }
 
-/** A method and, after a space, what it is about: the method is cut first where there is little room. */
+/** A method or an agent (with spaces, up to a colon), and what it is about: the former is cut first where there is little room. */
 function whatOf(what: string): HTMLElement {
-  const [method = "", ...rest] = what.split(" ");
+  const head = /^[^/(]*?:(?= )|^[^\s(]*/.exec(what)?.[0] ?? "";
   const element = part("toolbench-what", "");
-  element.append(part("toolbench-method", method));
-  if (rest.length) element.append(part("toolbench-about", ` ${rest.join(" ")}`)); // its space is never cut
+  const first = part("toolbench-method", head);
+  first.style.minWidth = `${Math.min(head.length, 4)}ch`;
+  element.append(first);
+  if (head !== what) element.append(part("toolbench-about", what.slice(head.length))); // its space is never cut
   return element;
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fastmcp import Client
+from mcp_types import Implementation
 from patience import PATIENCE, eventually
 from playwright.sync_api import Locator, expect
 from test_serving.clients import talk_at
@@ -66,7 +67,8 @@ class Agent:
             text: str = result.content[0].text
             return text
 
-        return self._pool.submit(talk_at, self._url, self._token, conversation)
+        name = Implementation(name="My agent", version="1")
+        return self._pool.submit(talk_at, self._url, self._token, conversation, client_info=name)
 
     def close(self) -> None:
         """Wait for all calls."""
@@ -93,6 +95,22 @@ def press(within: Locator, name: str) -> None:
     within.get_by_role("button", name=name, exact=True).click()
 
 
+def gap_after_agent(panel: Locator) -> float:
+    """How many pixels of a line are empty between the name of the agent and its call."""
+    return float(
+        panel.locator(".toolbench-what").first.evaluate(
+            """line => {
+              const [who, call] = [...line.children].map(part => {
+                const range = document.createRange();
+                range.selectNodeContents(part);
+                return range.getBoundingClientRect();
+              });
+              return call.left - who.right;
+            }"""
+        )
+    )
+
+
 def look(lab: NotebookPage, state: str) -> list[str]:
     """What axe-core says of the panel in both themes and widths; a picture of each is left behind."""
     faults = []
@@ -113,6 +131,8 @@ def test_calls_are_let_refused_answered(lab: NotebookPage, agent: Agent, nbroot:
     panel = alive(lab)
     assert "Moby-Dick" in agent.call("find_books", words="sea").result(PATIENCE)
     lab.wait_for_text("Moby-Dick", within=panel)
+    expect(panel.locator(".toolbench-method")).to_have_text("My agent:")
+    assert gap_after_agent(panel) < 1
 
     first, second = (agent.call("delete_volume", volume=n) for n in (3, 4))
     expect(panel.get_by_role("button", name="Answer by hand")).to_have_count(2)
