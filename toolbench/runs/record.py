@@ -291,7 +291,7 @@ def size_of(observation: Observation) -> int:
         if isinstance(item, TextContent):
             size += len(item.text)
         else:
-            size += _json_size(item)
+            size += sum(map(len, item.image_urls))
     if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         return size + size_of(observation.partial)
     # An observation that is too large already is not serialized as well
