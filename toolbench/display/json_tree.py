@@ -29,13 +29,13 @@ _KEY = f"color:{on_page((35, 110, 200))}"
 _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
 
 
-def parse_json(text: str, *, most: int = _LARGEST) -> dict[str, Any] | list[Any] | None:
+def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
     """Return the object or list that the JSON *text* contains; None for anything else.
 
     Return None if an object has the same key twice, because a tree would hide one of the values.
-    Return None if *text* has more than *most* characters, because parsing would take too long.
+    Return None if *text* is very long, because parsing it would take too long.
     """
-    if len(text) > most or not text.lstrip().startswith(("{", "[")):
+    if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None
     try:
         value: dict[str, Any] | list[Any] = json.loads(text, object_pairs_hook=each_once)

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from pydantic_core import from_json
 from rich.console import RenderableType
 from rich.jupyter import JupyterMixin
 from rich.text import Text
@@ -25,7 +26,7 @@ from toolbench.display.blocks import (
     token_tone,
     token_words,
 )
-from toolbench.display.caps import cap_joined
+from toolbench.display.caps import cap, cap_joined
 from toolbench.display.css import CODE_FONT, REMARK
 from toolbench.display.escape import Html, escape, visible
 from toolbench.display.json_tree import json_html, json_text, parse_json
@@ -55,6 +56,8 @@ _FAILED = "padding:6px 10px;border-radius:6px;background:rgba(190,50,60,.09)"
 _APART = '<div style="margin-top:8px">'
 # A result of more characters is long; the larger number limits the JSON that is read for a table
 _LONG, _LONGEST = 2_000_000, 200_000_000
+# Characters of long JSON that tell whether it may be a table
+_BEGINNING = 100_000
 _WORD = re.compile(r"\w+")
 # The beginning of a list of objects, or of an object
 _OBJECTS = re.compile(r"\s*(\[\s*)?\{")
@@ -125,7 +128,8 @@ def result_html(
     advice = ""
     if read.tone == "danger" and observation._max_tokens is None:
         advice = _way_to_cut(observation)
-    is_same = not drawn and _reads_the_same(observation, value, blocks, view)
+    data = unread_data(observation)
+    is_same = not drawn and data is None and _reads_the_same(observation, value, blocks, view)
     title, content = "As text, as the model reads it", read.content
     if value is not None and not is_same:
         title, content = "As text", to_html(_visualized(observation, limit), limit=limit)
@@ -134,7 +138,6 @@ def result_html(
         # A page with our module shows a switch instead of the fold (`frontend/src/views.ts`)
         shown = f"<div data-toolbench-views><div>{shown}</div>{text}</div>"
     looks = head + shown + _unread(observation)
-    data = unread_data(observation)
     if data is not None:
         looks += section(_STRUCTURED, json_html(data, limit=limit))
     size = ""
@@ -262,8 +265,8 @@ def _reads_the_same(
     """Tell whether the user and the model see the same content.
 
     Their content differs if *view* has other words than *blocks*, or if the result is a DataFrame.
-    It also differs if the result has a warning or additional data for the user. Very long text
-    differs, and so does text with terminal colours, which a model reads as escape codes.
+    It also differs if the result has a warning for the user. Very long text differs, and so does text whose displayed parts have terminal colours, which a model reads as
+    escape codes.
 
     Args:
         observation: The result.
@@ -271,7 +274,7 @@ def _reads_the_same(
         blocks: The content blocks that the model reads.
         view: The view that the result's class defines; None if it defines none.
     """
-    if _asides(observation) or unread_data(observation) is not None:
+    if _asides(observation):
         return False
     if view is not None:
         is_text = all(isinstance(block, TextContent) for block in blocks)
@@ -283,7 +286,7 @@ def _reads_the_same(
         list(blocks) == content
         and returned_frame(observation) is None
         and (value is not None or not _is_long(observation))
-        and all(visible(text) == text for text in _texts(observation))
+        and all(cap(text, LIMIT, visible) == cap(text, LIMIT) for text in _texts(observation))
     )
 
 
@@ -441,17 +444,32 @@ def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
 def json_of(observation: Observation) -> Any:
     """Return the JSON object or list that is the text of *observation*; None for other text.
 
-    Long text counts only if it contains a list of objects, such as the rows of a table.
+    Long text counts only if it contains a list of objects, such as the rows of a table, and the
+    list begins near the start. Then only the last value of a repeated key is read.
     """
     is_text = _is_plain(observation) and not observation.is_error
     if not is_text or _images(observation) or returned_frame(observation) is not None:
         return None
     texts = _texts(observation)
+    if _is_long(observation):
+        return _long_table(texts)
+    return parse_json("".join(texts))
+
+
+def _long_table(texts: Sequence[str]) -> Any:
+    """Return the JSON value of *texts*, which are long, if it contains a table; otherwise None."""
     # No other long text is read
-    if _is_long(observation) and not _OBJECTS.match(texts[0], 0, _FIRST):
+    if not _OBJECTS.match(texts[0], 0, _FIRST) or sum(map(len, texts)) > _LONGEST:
         return None
-    value = parse_json("".join(texts), most=_LONGEST)
-    if _is_long(observation) and object_table(value) is None:
+    text = "".join(texts)
+    try:
+        beginning = from_json(text[:_BEGINNING], allow_partial="trailing-strings")
+        if object_table(beginning) is None:
+            return None
+        value = from_json(text, cache_strings="keys")
+    except ValueError:
+        return None
+    if object_table(value) is None:
         return None
     return value
 
@@ -511,7 +529,7 @@ def observation_text(observation: Observation, *, limit: int = LIMIT) -> str:
     data = unread_data(observation)
     if data is not None:
         person_text += f"\n{_STRUCTURED}:\n{json_text(data, limit=limit)}"
-    is_same = _reads_the_same(observation, None, blocks, view)
+    is_same = data is None and _reads_the_same(observation, None, blocks, view)
     if is_same and not _images(observation):
         return f"{BOTH}:\n{person_text}"
     blocks_of = partial(blocks_text, verbatim=True, limit=limit)

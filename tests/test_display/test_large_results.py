@@ -1,0 +1,117 @@
+"""A large result: what a notebook keeps of it, and how much of it is read to show it."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic_core import to_json
+
+from test_display.test_bounded import peak
+from toolbench import run_tool, tool
+from toolbench.display.observations import BOTH
+from toolbench.mcp.results import MCPObservation
+
+# Bytes of a result in a saved notebook
+MOST = 1_000_000
+ROWS = [{"id": n, "name": f"row {n}", "value": n * 1.5, "ok": n % 2 == 0} for n in range(100_000)]
+
+
+def frame() -> Any:
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"a": range(1_000_000), "b": 0.5, "c": "x"})
+
+
+def nested(levels: int = 10) -> dict[str, Any]:
+    if not levels:
+        return {"k": levels}
+    return {f"k{n}": nested(levels - 1) for n in range(3)}
+
+
+VALUES = {
+    "100,000 dicts": lambda: ROWS,
+    "a frame of 1,000,000 rows": frame,
+    "a text of 50 MB": lambda: "A line of text of some length here.\n" * 1_400_000,
+    "an image of 20 MB": lambda: b"\x89PNG\r\n\x1a\n".ljust(20_000_000),
+    "a nested JSON of 10 levels": nested,
+}
+
+
+def shown(observation: Any) -> dict[str, str]:
+    bundle: dict[str, str] = observation._repr_mimebundle_()
+    return bundle
+
+
+def parsed(work: Callable[[], object]) -> int:
+    """Return how many characters Python's `json` reads during *work*."""
+    count = 0
+
+    def note(frame: Any, event: str, _: object) -> None:
+        nonlocal count
+        if event == "call" and frame.f_code.co_name == "raw_decode":
+            count += len(frame.f_locals["s"])
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", VALUES.values(), ids=VALUES.keys())
+def test_a_notebook_keeps_at_most_a_megabyte(make):
+    """And its record in the history keeps no more."""
+    value = make()
+
+    @tool(read_only=True)
+    def give() -> Any:
+        """Give the value."""
+        return value
+
+    assert sum(map(len, shown(run_tool(give)).values())) < MOST
+
+
+def test_nested_json_is_not_read_to_show_its_ends():
+    """So much of it is text; only rows are read to the end, since a table counts them."""
+    text = to_json(nested(), indent=2).decode()
+
+    @tool(read_only=True)
+    def give() -> str:
+        """Give a long text that begins like JSON."""
+        return text
+
+    observation = run_tool(give)
+    assert len(text) > 2_000_000
+    assert parsed(lambda: shown(observation)) == 0
+    assert "left out" in shown(observation)["text/html"]
+
+
+def test_json_that_a_server_repeats_is_not_read_again():
+    """It has the same words as the structured content, so there is nothing more to show."""
+    text = to_json(ROWS[:40_000]).decode()
+    answer = MCPObservation.from_text(
+        text, blocks=[{"type": "text", "text": text}], structured={"result": ROWS[:40_000]}
+    )
+    assert parsed(lambda: shown(answer)) == 0
+    assert BOTH in shown(answer)["text/html"]
+
+
+def test_an_image_is_not_written_down_to_know_its_size():
+    """The history keeps a sentence in place of a large one."""
+    image = run_tool(_image)
+
+    @tool(read_only=True)
+    def give() -> Any:
+        """Give the image."""
+        return image
+
+    run_tool(give)
+    assert peak(lambda: run_tool(give)) < MOST
+
+
+@tool(read_only=True)
+def _image() -> bytes:
+    """Give an image."""
+    return VALUES["an image of 20 MB"]()
