@@ -21,7 +21,9 @@ from toolbench.llm.wire import WIRES
 
 
 class Agent:
-    """A model and its tools, for any number of conversations. Source: OpenHands SDK, `Agent`.
+    """A model with its tools and settings. One agent can serve any number of conversations.
+
+    The class is modelled on `Agent` of the OpenHands SDK.
 
     Examples:
         >>> from toolbench import Conversation
@@ -121,7 +123,7 @@ class Agent:
         return f"<Agent on {self.llm.name}>"
 
     def toolset(self, state: ConversationState) -> Toolset:
-        """Return the tools made for a conversation with *state*.
+        """Create the agent's tools for a new conversation with *state*.
 
         Raises:
             RegistrationError: If a tool is not valid, or two tools have the same name.
@@ -156,12 +158,14 @@ class Agent:
     def as_tool(
         self, name: str = "delegate", description: str | None = None
     ) -> ToolDefinition[Any, Any]:
-        """Return a tool that gives a task to this agent, in a new conversation.
+        """Return a tool with which another agent can delegate tasks to this agent.
+
+        Each call of the tool starts a new conversation of this agent.
 
         Args:
             name: The name of the tool.
-            description: The description for a model: which tasks this agent does, and when to use
-                it. If left out, a general description.
+            description: The description of the tool, which tells the other agent's model which
+                tasks this agent can do. If left out, a general description is used.
         """
         [tool] = DelegateTool.create(None, agent=self)
         return tool.model_copy(
@@ -188,7 +192,10 @@ def _check_has(name: str, part: Any, *methods: str) -> None:
 
 @dataclass(frozen=True)
 class ToolProblem:
-    """A part of a tool that a provider refuses, or that must be changed before it is sent.
+    """A problem that a provider has with one part of a tool.
+
+    The provider may refuse the part (`refused`). Otherwise, the agent changes the part
+    automatically when it sends the tool.
 
     Examples:
         >>> from toolbench import tool
@@ -216,14 +223,14 @@ class ToolProblem:
 
 
 def check_tools(tools: Any, model: Any) -> list[ToolProblem]:
-    """Return the parts of *tools* that the provider of *model* does not accept; refused parts first.
+    """Return the problems that the provider of *model* has with *tools*.
 
-    Parts that are not refused are changed when the tools are sent; this function only reports them.
-    Source: OpenHands, `check_tools`, which changed the tools itself.
+    Problems that make the provider refuse a request come first. An agent solves the other problems
+    automatically when it sends the tools. The tools themselves are not changed.
 
     Args:
-        tools: The tools: anything that `Agent` takes as tools, such as classes, specs and names.
-        model: The model: anything `as_model` takes.
+        tools: The tools, in any form that `Agent` accepts, such as classes, specs and names.
+        model: The model, in any form that `as_model` accepts.
 
     Raises:
         RegistrationError: If an object is not a tool.

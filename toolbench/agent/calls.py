@@ -106,13 +106,13 @@ class Calls:
             stop(run, INTERRUPTED)
 
     def run(self, current: Round, chosen: Chosen = None) -> None:
-        """Run the pending calls in *current*, and log an answer to each.
+        """Run the pending calls in *current*, and log an answer to each call.
 
-        If the user stops the work before the calls run, they stay pending.
+        If the user stops the work before the calls run, the calls stay pending.
 
         Args:
             current: The calls that the model made in one message.
-            chosen: The only call to run; all pending calls if left out.
+            chosen: The call to run. If left out, all pending calls run.
         """
         self._token, self._stopped_at = CancelToken(), None
         try:
@@ -145,10 +145,10 @@ class Calls:
         self._in_progress = {call.id: None for call in chosen_of(current, chosen)}
 
     def answer_interrupted(self, current: Round) -> None:
-        """Log an answer to each call in *current* that was running and has no answer yet.
+        """After an interrupt, answer each call in *current* that was running.
 
-        If the run of the call has ended, the answer is the result of the run. Otherwise, the answer
-        says that the call was interrupted.
+        If the call has already ended, the answer is its result. Otherwise, the answer says that the
+        call was interrupted. A call that already has an answer is left alone.
         """
         runs = self._in_progress
         left = [call for call in current.waiting if call.id in runs]
@@ -367,7 +367,7 @@ def answer_by_hand(call: ActionEvent, result: Any) -> ObservationEvent:
 
     Args:
         call: The call.
-        result: An observation, or a value that becomes content: a string, content blocks, JSON.
+        result: An `Observation`, a string, content blocks, or any JSON value.
     """
     observation: Observation
     if not isinstance(result, Observation):
@@ -450,13 +450,13 @@ def _marked(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 
 def undo_last(events: Sequence[Event], redactor: Redactor) -> list[Event]:
-    """Undo all edits of the newest step among *events* that made edits which can be undone.
+    """Undo the edits of one step: the newest step in *events* with edits that can be undone.
 
-    Edits that were already undone do not count. *redactor* masks secrets in the returned events.
+    Steps whose edits were already undone are skipped. *redactor* masks secrets in the result.
 
     Returns:
-        The events to log: a notice that tells the user what could not be undone, and a message that
-        tells the model what was undone.
+        The events to log. A notice tells the user which edits could not be undone, and a message
+        tells the model which edits were undone.
     """
     report, notice, undone = list[str](), list[str](), list[int]()
     for call in reversed(_last_edits(events)):

@@ -70,11 +70,11 @@ class Condenser(Protocol):
     def condense(
         self, turns: Sequence[Turn], model: Model, cancel: Cancellable | None = None
     ) -> Summary | None:
-        """Return a summary to replace some of *turns*; None if it would save too little.
+        """Return a summary that replaces some of *turns*, or None if it would save too little.
 
         Args:
-            turns: All turns, oldest first. Calls and their answers are one turn.
-            model: The agent's model, for a condenser without its own model.
+            turns: All turns, oldest first. A call and its answer belong to the same turn.
+            model: The agent's model. It writes the summary if the condenser has no model.
             cancel: A handle with which another thread can cancel the request to the model.
 
         Raises:
@@ -83,7 +83,7 @@ class Condenser(Protocol):
 
 
 class LLMSummarizingCondenser:
-    """A condenser that asks a model to summarise older turns if there are too many tokens.
+    """A condenser that asks a model to summarise the older turns of a long conversation.
 
     Examples:
         >>> from toolbench.agent import Agent, LLMSummarizingCondenser

@@ -29,10 +29,12 @@ LEFT_OUT = "[an image was left out: the model did not take it]"
 
 
 def without_images(message: Message, takes: Callable[[ImagePart], bool]) -> tuple[Message, int]:
-    """Replace images in *message* with notes; return the message and the number of these images.
+    """Replace the images in *message* with notes.
 
-    An image in a message that the model wrote stays if *takes* returns True for it, which means
-    that the provider accepts it there.
+    In a message of the model, images for which *takes* returns True are kept.
+
+    Returns:
+        The new message, and the number of images that were replaced.
     """
     count = 0
     parts: list[Part] = []
@@ -140,9 +142,13 @@ class Context:
         return bool(self.turns) and not self.turns[-1].is_open
 
     def condense(self, forgotten: frozenset[int], summary: str) -> None:
-        """Replace turns with *summary*; *forgotten* contains the numbers of their events.
+        """Replace older turns with *summary*.
 
         The summary becomes a message of the user at the position of the first replaced turn.
+
+        Args:
+            forgotten: The numbers of the events in the turns to replace.
+            summary: The summary of these turns.
         """
         recent: list[Turn] = []
         told = self._hide(Message("user", (TextPart(summary),)))
@@ -168,9 +174,12 @@ class Context:
         return tuple(id_ for turn in new for id_ in turn.event_ids)
 
     def leave_out_images(self, event_ids: Iterable[int]) -> int:
-        """Replace images of the events *event_ids* with notes; return the number of these images.
+        """Replace the images in some events with notes, and return how many images were replaced.
 
-        An image in a message that the model wrote stays if the provider accepts it there.
+        In messages of the model, images that the provider accepts are kept.
+
+        Args:
+            event_ids: The numbers of the events.
         """
         ids, turns, total = frozenset(event_ids), list(self.turns), 0
         for place, turn in enumerate(turns):
@@ -236,9 +245,15 @@ def message_content(message: Any) -> list[Content]:
 def assistant_message(
     text: str, calls: Sequence[ToolCall], provider: Provider, images: Iterable[str] = ()
 ) -> Message:
-    """Make a message of the model with *text*, *images* and *calls*, in the format of *provider*.
+    """Write a model's message again, in the format of *provider*.
 
-    With such messages, a conversation can continue with a model of another provider.
+    So a conversation can continue with a model of another provider.
+
+    Args:
+        text: The text of the message.
+        calls: The calls in the message.
+        provider: The provider whose format the new message has.
+        images: The URLs of the images in the message.
     """
     parts: list[Part] = [ImagePart(url) for url in images]
     if text or not (calls or parts):

@@ -54,12 +54,13 @@ _LEFT = "The call was not run: the user ended the conversation."
 
 
 class Conversation:
-    """A conversation of user, model and tools; an executor gets it as its second argument.
+    """A conversation between the user, a model and its tools.
 
-    A call of the model that has no answer yet is *pending*: you can run, edit, answer or refuse it.
-    Only one thread at a time can ask the model, run calls or answer them.
+    A call that the model made is *pending* until it has an answer. You can run, edit, answer or
+    refuse a pending call. Only one thread at a time can ask the model, run calls or answer calls.
+    The executor of a tool gets the conversation as its second argument.
 
-    Source: OpenHands SDK, `Conversation`.
+    The class is modelled on `Conversation` of the OpenHands SDK.
 
     Examples:
         >>> from toolbench import Conversation, tool
@@ -182,9 +183,10 @@ class Conversation:
     # --- say something, and let the model work --------------------------------------------
 
     def send_message(self, message: Any) -> None:
-        """Add a message of the user, which is a string or a list of content blocks.
+        """Add a message of the user. The model gets it with the next request.
 
-        The model gets it with the next request, for example when you call `run`.
+        Args:
+            message: A string or a list of content blocks.
         """
         agent_state = self.agent_state
         self.forget_late_stop()
@@ -192,9 +194,9 @@ class Conversation:
         agent_state.log.notify(agent_state.receive(MessageEvent(content)))
 
     def step(self) -> list[Event]:
-        """Ask the model once and run all its calls; return the new events.
+        """Ask the model once, run all the calls in its answer, and return the new events.
 
-        If calls are pending, only run these calls, without asking the model.
+        If calls are already pending, run these calls instead, without asking the model.
         """
         with self._at_work() as agent_state:
             place = len(agent_state.log)
@@ -204,11 +206,15 @@ class Conversation:
     def run(self) -> StopReason:
         """Take steps until there is a reason to stop, and return this reason.
 
-        Returns:
-            "answered" (text without calls), "finished" (the model called `finish`, or you said
-            `/exit`), "max_steps" or "max_cost" (the next `run` continues; raise `agent.max_cost`
-            first), "repeated" (the third same call in a row), "paused" (by `pause` or `interrupt`),
-            or "error" (a request got no answer; the next `run` asks again).
+        The reasons are:
+
+        - "answered": The model answered without calling a tool.
+        - "finished": The model called the tool `finish`, or you sent the message `/exit`.
+        - "max_steps": The agent's limit of steps was reached. The next `run` continues.
+        - "max_cost": The budget was spent. Raise `agent.max_cost` before the next `run`.
+        - "repeated": The model made the same call three times in a row.
+        - "paused": You called `pause` or `interrupt`.
+        - "error": A request to the model failed. The next `run` sends a request again.
         """
         attributes = {"gen_ai.operation.name": "invoke_agent"}
         with self._at_work() as agent_state, tracing.span("invoke_agent", attributes):
@@ -231,9 +237,9 @@ class Conversation:
     def interrupt(self) -> None:
         """Stop the request to the model and the running tools immediately, from any thread.
 
-        A stopped tool has a moment to return a partial result. The model gets this result, and is
-        told that you stopped the call. A tool that ignores the stop keeps running in the
-        background, and its result is not used.
+        A stopped tool has a moment to return a partial result. With the next request, the model
+        gets this result and a note that you stopped the call. A tool that ignores the stop keeps
+        running in the background, but its result is not used.
         """
         self.agent_state.stopping.set()
         self.sender.interrupt()
@@ -247,10 +253,11 @@ class Conversation:
     # --- step by step ------------------------------------------------------------------
 
     def ask(self) -> list[Event]:
-        """Ask the model once, without running its calls; return the new events.
+        """Ask the model once, but do not run its calls; return the new events.
 
-        You can then change a call with `edit_pending`, answer it with `answer_pending` or
-        `reject_pending`, run the others with `run_pending` or `step`, and `ask` again.
+        You can then change a pending call with `edit_pending`, answer it with `answer_pending`,
+        refuse it with `reject_pending`, or run it with `run_pending`. When all calls have an
+        answer, `ask` asks the model again.
         """
         with self._at_work() as agent_state:
             place = len(agent_state.log)
@@ -276,11 +283,13 @@ class Conversation:
             return agent_state.log.after(place)
 
     def edit_pending(self, call: Chosen, arguments: Mapping[str, Any]) -> None:
-        """Replace the arguments of a pending call; its answer tells the model the new arguments.
+        """Replace the arguments of a pending call.
+
+        When the call has run, its answer tells the model the new arguments.
 
         Args:
-            call: As in `run_pending`; None if only one call is pending.
-            arguments: All new arguments of the call.
+            call: The call, as in `run_pending`. It may be None if only one call is pending.
+            arguments: The new arguments, which replace all old arguments.
 
         Raises:
             ToolbenchError: If the arguments do not fit the tool, or no such call is pending.
@@ -301,21 +310,22 @@ class Conversation:
             agent_state.add(CallEdit(changed, action_id=event.id))
 
     def answer_pending(self, call: Chosen, result: Any) -> None:
-        """Answer a pending call with your own *result*; the tool does not run.
+        """Answer a pending call with your own *result*, without running the tool.
 
         Args:
-            call: As in `run_pending`; None if only one call is pending.
-            result: A string, content blocks, any JSON value, or an `Observation`.
+            call: The call, as in `run_pending`. It may be None if only one call is pending.
+            result: The answer: a string, content blocks, any JSON value, or an `Observation`.
         """
         with self._deciding() as agent_state:
             agent_state.add(answer_by_hand(self._one_of(call), result))
 
     def reject_pending(self, reason: str = "The user said no.", call: Chosen = None) -> None:
-        """Refuse the pending calls: the tools do not run, and the model gets *reason* instead.
+        """Refuse pending calls. Their tools do not run, and the model gets *reason* as the answer.
 
         Args:
             reason: The answer to each refused call.
-            call: As in `run_pending`; all pending calls if left out.
+            call: The call to refuse, as in `run_pending`. If left out, all pending calls are
+                refused.
         """
         with self._deciding():
             self._reject(reason, call)
@@ -324,9 +334,8 @@ class Conversation:
         """Return a separate conversation that begins with the events of this one.
 
         Args:
-            event: The last event to copy, or its number; all events if left out. A call that has
-                no answer yet at that event is pending in the copy: you can run, edit, answer or
-                refuse it.
+            event: The last event to copy, or the number of this event. If left out, all events
+                are copied. A call whose answer is not copied is pending in the new conversation.
         """
         origin = self.agent_state
         other = type(self)(self.state, agent=self.agent)
@@ -340,10 +349,10 @@ class Conversation:
         return other
 
     def undo(self) -> list[Event]:
-        """Undo the edits of the last step that made any, tell the model, and return the new events.
+        """Undo the most recent edits that tools made, and return the new events.
 
-        Only some tools can undo what they edited. Edits cannot be undone in a conversation that was
-        loaded or forked after they were made.
+        All edits of one step are undone together, and the model is told. Only some tools can undo
+        their edits. A loaded or forked conversation can undo only edits that were made in it later.
         """
         with self._deciding() as agent_state:
             place = len(agent_state.log)
@@ -372,11 +381,12 @@ class Conversation:
         return self.agent_state.spending.total
 
     def spend(self, usage: Usage | None) -> None:
-        """Add *usage* to the tokens and cost of this conversation, and of its `parent`, if any.
+        """Add the tokens and cost of one answer to `usage`, here and in the `parent` conversation.
+
+        Do nothing if the conversation has no agent.
 
         Args:
-            usage: The tokens and cost of one answer of a model that works for the conversation.
-                Nothing is added for None, or if the conversation has no agent.
+            usage: The tokens and cost of the answer; None if they are not known.
         """
         if usage is None or self._agent_state is None:
             return
@@ -388,7 +398,8 @@ class Conversation:
     def money_left(self) -> float | None:
         """The remaining budget in US dollars; None if there is no limit.
 
-        A delegated task can also not spend more than is left to the conversation that delegated it.
+        A delegated task is also limited by the remaining budget of the conversation that started
+        it.
         """
         if self.agent is None:
             return None
@@ -420,10 +431,11 @@ class Conversation:
         Args:
             path: The file.
             overwrite: Whether to replace a file that has other content. An earlier save of the
-                same conversation is replaced without asking: the new file contains it.
+                same conversation is always replaced, because the new file contains it too.
 
         Raises:
-            FileError: If the file exists with other content, or cannot be written.
+            FileError: If the file has other content and *overwrite* is false, or if the file
+                cannot be written.
         """
         files.save(
             self.agent_state,
@@ -443,14 +455,14 @@ class Conversation:
         state: ConversationState | None = None,
         **options: Any,
     ) -> Self:
-        """Return the conversation that `save` wrote to *path*, to continue with *agent*.
+        """Load the conversation that `save` wrote to *path*, so that *agent* can continue it.
 
         Args:
             path: The file.
-            agent: The agent that continues; it may have another model than the first agent.
-            state: The working directory and secrets. If left out, there are no secrets, and the
-                tools work in the current directory, even if the file names another directory. A
-                warning then names both.
+            agent: The agent that continues the conversation. It may use another model.
+            state: The working directory and the secrets. If left out, there are no secrets, and
+                the tools work in the current directory. If the conversation was saved in another
+                directory, a warning names both directories.
             **options: `workspace`, `secrets` and `callbacks`, as for a new conversation.
         """
         if state is None and options.get("workspace") is None:

@@ -94,9 +94,9 @@ def save(
     masking: Masking,
     overwrite: bool,
 ) -> None:
-    """Write *agent_state* to *path*, completely or not at all; *masking* hides its secrets.
+    """Write *agent_state* to *path*, completely or not at all. *masking* hides the secrets.
 
-    An earlier save of the same conversation is replaced without asking: the new file contains it.
+    An earlier save of the same conversation is always replaced, because the new file contains it.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
@@ -357,7 +357,7 @@ def _observation(data: Mapping[str, Any]) -> Observation:
 class Copy:
     """Copies events into the state of an agent, one by one.
 
-    The calls are parsed again with the present tools, so that pending calls can run.
+    Each call is parsed again with the agent's current tools, so that a pending call can run.
     """
 
     def __init__(
@@ -502,10 +502,11 @@ def _refuse_lost_secrets(agent_state: AgentState) -> None:
 def fork(
     agent_state: AgentState, toolset: Toolset, other: AgentState, last: Event | int | None
 ) -> None:
-    """Copy the events of *other* into *agent_state*, up to *last*, or all events if it is None.
+    """Copy events of the conversation *other* into *agent_state*.
 
-    A message of the model is copied with all its calls. Copied calls without an answer are pending;
-    see `Conversation.pending`.
+    The last copied event is *last*; if *last* is None, all events are copied. If *last* is one of
+    several calls in a message, the other calls of this message are copied too. Calls whose answers
+    are not copied are pending.
 
     Raises:
         ToolbenchError: If *other* has no such event.

@@ -114,16 +114,16 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
 
     @classmethod
     def create(cls, conv_state: Any = None, *, agent: Any = None) -> Sequence[Self]:
-        """Return the tool in a list.
+        """Create the tool, and return it in a list.
 
         Args:
-            conv_state: The state whose workspace is used if the tool is called outside a
+            conv_state: The state that supplies the workspace when the tool is called outside a
                 conversation.
-            agent: The agent that gets the tasks. If left out, it is a copy of the agent that has
-                this tool. The copy cannot delegate to itself.
+            agent: The agent that gets the tasks. If you pass this class to an `Agent` as a tool,
+                a copy of that agent gets the tasks. The copy cannot delegate them again.
 
         Raises:
-            ToolbenchError: If *agent* is left out, and the tool does not belong to an agent.
+            ToolbenchError: If there is no *agent*.
         """
         if agent is None:
             msg = (

@@ -57,7 +57,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Event:
-    """One thing that happened in a conversation.
+    """Something that happened in a conversation, such as a message, a call or its answer.
 
     Examples:
         >>> from toolbench import Conversation
@@ -110,7 +110,7 @@ class Event:
 
 @dataclass(frozen=True, repr=False)
 class MessageEvent(Event):
-    """A message: from the user, from the model (text without calls), or from the workbench.
+    """A message from the user, from the model (text without calls), or from toolbench itself.
 
     Examples:
         >>> from toolbench import Conversation
@@ -270,7 +270,7 @@ class AnswerEvent(Event):
 
 @dataclass(frozen=True, repr=False)
 class ObservationEvent(AnswerEvent):
-    """The observation of a call that ran.
+    """The result of a call, which came from the tool or was written by the user.
 
     Examples:
         >>> from toolbench import Conversation, tool
@@ -315,7 +315,7 @@ class ObservationEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class AgentErrorEvent(AnswerEvent):
-    """An error: a call could not run, or a request to the model got no answer.
+    """An error, because a call could not run or a request to the model got no answer.
 
     Examples:
         >>> from toolbench import Conversation, tool
@@ -393,7 +393,7 @@ class UserRejectObservation(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class Condensation(Event):
-    """A summary that replaced older events for the model; the user still sees the events.
+    """A summary that the model gets instead of older events. The user still sees the events.
 
     Examples:
         >>> from toolbench.agent import Condensation

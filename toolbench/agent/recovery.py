@@ -67,9 +67,14 @@ class Recovery:
         self._reflected: set[str] = set()
 
     def recovered(self, run: Run, tools: Mapping[str, ToolDefinition[Any, Any]]) -> Run:
-        """Retry the failed *run* or run its backup tool, as configured; return the last run.
+        """Retry the failed *run*, then try the tool's backup, if the settings allow this.
 
-        *tools* are the tools of the conversation, which include the backups.
+        Args:
+            run: The failed run.
+            tools: The tools of the conversation by name, including the backup tools.
+
+        Returns:
+            The last run, which may have failed too.
         """
         for times in range(self._settings.retry):
             if self._stopping.is_set() or not _may_pass(run):

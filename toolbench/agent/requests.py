@@ -79,7 +79,8 @@ class SentRequest:
     def tool_tokens(self) -> dict[str, int]:
         """The estimated number of tokens of each tool's definition, by the tool's name.
 
-        A tool's panel shows the same number, unless the provider gets another name or schema.
+        The number can differ from the number in a tool's panel, because some providers get another
+        name or schema.
         """
         tokens = {}
         for tool in self.tools:
@@ -121,10 +122,10 @@ class SentRequest:
         return ", ".join(parts)
 
     def to_html(self, *, exact: bool = True) -> Html:
-        """Return a table of the messages, a table of the tools, and the exact request.
+        """Return an HTML table of the messages and an HTML table of the tools.
 
         Args:
-            exact: Whether to include the exact request, which is long.
+            exact: Whether to add the exact request below the tables. It is long.
         """
         rows = []
         for message, tokens in zip(self.messages, self.message_tokens, strict=True):
@@ -265,8 +266,8 @@ class Sender:
     def send(self) -> list[Event]:
         """Ask the model for its next message, and add the message or its calls to the state.
 
-        If the request fails, an error event is added and the work stops. No request is sent if a
-        stop was already requested.
+        If the request fails, an error event is added, and the work stops. If the user has already
+        requested a stop, no request is sent.
 
         Returns:
             The new events. The caller must pass them to the listeners.

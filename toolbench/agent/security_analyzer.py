@@ -49,7 +49,7 @@ class SecurityAnalyzer(Protocol):
 
 
 class RuleSecurityAnalyzer:
-    r"""An analyzer that rates calls by rules; the worst rating counts.
+    r"""An analyzer that rates calls by rules. If several rules match, the highest risk counts.
 
     Examples:
         >>> from toolbench import SecurityRisk, tool
@@ -103,7 +103,9 @@ def _rule(pattern: str, risk: SecurityRisk) -> Rule:
 
 
 class LLMSecurityAnalyzer:
-    """An analyzer that asks a model to rate each call: another model, or the agent's own model.
+    """An analyzer that asks a model to rate the risk of each call.
+
+    The model may be the agent's own model.
 
     Examples:
         >>> from toolbench import tool
@@ -147,15 +149,19 @@ class LLMSecurityAnalyzer:
         cancel: Cancellable | None = None,
         spend: Callable[[Usage | None], object] = lambda usage: None,
     ) -> SecurityRisk:
-        """Return the rating of the call of *event*; UNKNOWN if the agent's own model sent none.
+        """Return the model's rating of a call.
+
+        If the agent's own model rates its calls, it sends the rating together with the call. If it
+        does not send a rating, the result is UNKNOWN.
 
         Args:
-            event: The call with secrets masked, because its arguments are sent to the model.
+            event: The call. Its secrets must be masked, because the model gets its arguments.
             cancel: A handle with which another thread can cancel the request to the model.
-            spend: Called with the tokens and cost of the rating.
+            spend: A function that gets the tokens and cost of the model's answer.
 
         Raises:
-            ModelError: If the model *llm* answers without a rating; the agent then assumes HIGH.
+            ModelError: If another model was asked, and its answer has no rating. The agent then
+                assumes HIGH.
         """
         if self._model is None:
             return event.tool_call.security_risk or SecurityRisk.UNKNOWN

@@ -144,9 +144,9 @@ class Round:
         return [call for call in self.calls if call.id not in self.answers]
 
     def apply(self, event: Event) -> None:
-        """Add *event*, which is a call, a change of a call, or an answer to a call.
+        """Add *event* to the round: a call, a user's change of a call, or an answer to a call.
 
-        Only the first answer to a call is kept.
+        If a call gets a second answer, the second answer is ignored.
         """
         ids = [call.id for call in self.calls]
         match event:
@@ -178,9 +178,9 @@ class Round:
         return [event.id for event in events if event.id]
 
     def messages(self) -> list[Message]:
-        """Return the messages of the round: the model's message, and the answers to its calls.
+        """Return the messages of the round: the model's message, then the answers to its calls.
 
-        If the model wrote its calls as text, each answer is sent as text in a message of the user.
+        If the model wrote its calls as text, their answers are text in a message of the user.
         """
         results: list[Part] = []
         sent = self.message.calls
@@ -228,9 +228,9 @@ class Repeats:
         self._last, self._times, self.is_stuck = "", 0, False
 
     def is_third(self, event: ActionEvent) -> bool:
-        """Count the call of *event*; tell whether it is at least the third same call in a row.
+        """Count a call, and return whether the model has now made it three times in a row.
 
-        A call that waited for a decision of the user comes twice, but is counted only once.
+        A call is counted only once, even if this method gets its event again.
         """
         if event.id in self._counted:
             return False
@@ -254,10 +254,10 @@ class Repeats:
 
 
 class Spending:
-    """The tokens and cost of each answer, and their sum.
+    """The tokens and cost of each answer of a model, and their sum.
 
-    Each answer is stored with the number of the event before it, so that a fork can count the
-    answers that it copied.
+    Each entry also has the number of the last event before the answer. If a conversation is forked,
+    this number shows which answers were copied.
     """
 
     def __init__(self) -> None:
@@ -288,10 +288,10 @@ class Spending:
 
     @classmethod
     def of(cls, rows: Iterable[Any]) -> "Spending":
-        """Return the spending in *rows*, which come from the method `rows`.
+        """Restore the spending from *rows*, which the method `rows` returned earlier.
 
         Raises:
-            TypeError: If an item is not a row.
+            TypeError: If an item in *rows* is not a row.
             ValueError: If a row does not have four parts.
         """
         spending = cls()
@@ -350,14 +350,19 @@ class AgentState:
         self.log.notify(self.append(*events))
 
     def append(self, *events: E, message: Message | None = None) -> list[E]:
-        """Append *events*, all or none, and apply each event; return them with their numbers.
+        """Append *events* to the log, and update the state for each event.
 
-        The caller must then call `log.notify`, because a listener may raise a KeyboardInterrupt.
+        Either all events are appended, or none. This method does not call the listeners: the caller
+        must pass the returned events to `log.notify`.
 
         Args:
             *events: The events.
             message: The message of the model that contains the events, if there is one.
+
+        Returns:
+            The events with their numbers.
         """
+        # A listener may raise KeyboardInterrupt, so none is called before the state is complete
         appended = self.log.append(events)
         for event in appended:
             self.apply(event, message)
@@ -381,15 +386,14 @@ class AgentState:
             raise
 
     def apply(self, event: Event, message: Message | None = None) -> None:
-        """Update the state for *event*, which is in the log.
+        """Update the state for *event*, which is already in the log.
 
-        Events other than messages may be applied twice. Therefore, `repair` skips messages that are
-        already in a turn.
+        Do not apply a message again, because it would be added twice. Other events are not.
 
         Args:
             event: The event.
-            message: The model's message that contains the event; by default, the message that is
-                stored in the event.
+            message: The model's message that contains the event. By default, the message that is
+                stored in the event is used.
         """
         match event:
             case ActionEvent():

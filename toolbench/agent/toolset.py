@@ -49,7 +49,11 @@ class ToolMaking:
         self._owned: list[AnyTool] = []
 
     def tools_of(self, spec: Any) -> list[AnyTool]:
-        """Return the tools of *spec*: a tool, class, `Tool`, name or function, or a list of these.
+        """Return the tools that *spec* describes.
+
+        Args:
+            spec: A tool, a class of tools, a `Tool`, the name of a tool, a function, an agent, or
+                a list of these.
 
         Raises:
             RegistrationError: If *spec* is not a tool.
@@ -169,7 +173,7 @@ def _brief(tool: ToolDefinition[Any, Any]) -> str:
 
 
 class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation]):
-    """The tool that finds other tools, which the model can then call.
+    """A tool with which the model searches for other tools. The model can then call those it found.
 
     Examples:
         >>> from toolbench.agent.tools import SearchToolsTool
@@ -287,12 +291,12 @@ class Toolset:
         return {name: tool.latest() for name, tool in self._tools.items() if tool.is_listed}
 
     def offered(self, provider: Provider, *, security_risk: bool = False) -> list[Json]:
-        """Return the offered tools in the format of *provider*.
+        """Return the tools that the model may call now, in the format of *provider*.
 
         Args:
             provider: The provider of the model.
-            security_risk: Whether to add an argument `security_risk` to each tool that is not
-                read-only, with which the model rates the risk of its call.
+            security_risk: Whether the model must rate the risk of its calls. If so, each tool
+                that is not read-only gets an argument `security_risk` for the rating.
         """
         return [
             self._format(tool, provider, security_risk=security_risk)

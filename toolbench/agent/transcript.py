@@ -60,11 +60,16 @@ _MOST = 40
 
 
 def result_line(observation: Observation) -> str:
-    """Summarise *observation* on one line, of which a row may show only the beginning.
+    """Summarise *observation* in one line.
 
-    A JSON object becomes `name=value` pairs, and a list the number of its items and the first
-    items. The line of a table has the table's size and first rows. Images are counted. Of other
-    text, the line has the first lines. The line is empty if the observation is.
+    The summary depends on the kind of the result:
+
+    - JSON object: The names and values, as `name=value`.
+    - JSON list: The number of items, and the first items.
+    - table: The size, and the first rows.
+    - other text: The first lines.
+
+    The number of images is put in front. If the observation is empty, the summary is empty.
     """
     parts: list[str] = []
     images = sum(len(b.image_urls) for b in observation.content if b.type == "image")
@@ -128,12 +133,14 @@ def to_html(conversation: "Conversation") -> str:
 def bundle(
     conversation: "Conversation", events: Sequence[Event] | None = None, *, is_running: bool = False
 ) -> dict[str, str]:
-    """Return the transcript as text and HTML for a cell; if it is long, only the last events.
+    """Return the transcript as text and as HTML, to be displayed below a cell.
+
+    If there are too many events, only the last events are included.
 
     Args:
         conversation: The conversation.
-        events: The events to show; all if left out.
-        is_running: Whether calls without an answer are shown as running; otherwise as pending.
+        events: The events to show. If left out, all events are shown.
+        is_running: Whether calls without an answer are shown as running instead of pending.
     """
     if events is None:
         events = conversation.events
@@ -219,11 +226,12 @@ def head_html(conversation: "Conversation", steps: Steps) -> Html:
 
 
 def foot_html(conversation: "Conversation", *, is_page: bool = False) -> Html:
-    """Return the last request to the model, collapsed under a line that opens it.
+    """Return the last request to the model as HTML that is collapsed until the reader opens it.
 
     Args:
         conversation: The conversation.
-        is_page: Whether to include the exact request, which is too long for a cell.
+        is_page: Whether the HTML is for a separate page. If so, the exact request is included,
+            which would be too long for a cell.
     """
     requests = conversation.requests
     if not requests:
@@ -241,14 +249,15 @@ def events_html(
     asking: Container[int] = (),
     steps: Steps | None = None,
 ) -> Html:
-    """Return *events* one below the other, each call with its answer.
+    """Return a list of *events* as HTML. Each call and its answer are one entry.
 
     Args:
         events: The events.
-        depth: How deep the conversation is nested: 0, or 1 for a delegated task, and so on.
-        is_running: Whether calls without an answer are shown as running; otherwise as pending.
+        depth: The depth of the conversation: 0, or 1 if it is a delegated task, and so on.
+        is_running: Whether calls without an answer are shown as running instead of pending.
         asking: The numbers of the running calls whose tools have asked the user a question.
-        steps: Time, tokens and cost, shown above the first event of each step; None if unknown.
+        steps: The time, tokens and cost of each step, to be shown above the step's first event.
+            None if they are not known.
     """
     answers: dict[int | None, AnswerEvent] = {}
     edits: dict[int, CallEdit] = {}
@@ -340,7 +349,7 @@ def call_html(
     is_running: bool = False,
     is_asking: bool = False,
 ) -> Html:
-    """Return a compact row that expands to the call and its answer.
+    """Return an HTML row for a call, which expands to the whole call and its answer.
 
     The model's text before the call is not included; see `thought_html`.
 
@@ -348,10 +357,10 @@ def call_html(
         event: The call.
         answer: The answer to the call, if there is one.
         edit: The user's change of the call, if there is one.
-        number: The number of the call among the calls of the conversation.
-        depth: How deep the conversation is nested: 0, or 1 for a delegated task, and so on.
-        is_running: Whether a call without an answer is shown as running; otherwise as pending.
-        is_asking: Whether the tool of the running call has asked the user a question.
+        number: The position of the call among all calls of the conversation.
+        depth: The depth of the conversation: 0, or 1 if it is a delegated task, and so on.
+        is_running: Whether a call without an answer is shown as running instead of pending.
+        is_asking: Whether the call is running, and its tool has asked the user a question.
     """
     arguments = event.shown_arguments
     if edit is not None:
