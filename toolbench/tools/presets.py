@@ -19,10 +19,12 @@ _OLDER = {
 
 
 def register_default_tools(registry: ToolRegistry | None = None) -> list[str]:
-    """Register the runtime tools that can be used here, and return their names.
+    """Register toolbench's own tools, and return their names.
+
+    Tools that cannot be used on this machine are left out.
 
     Args:
-        registry: The registry to use; by default, the one that `register_tool` uses.
+        registry: The registry to use. By default, it is the registry that `register_tool` uses.
 
     Examples:
         >>> from toolbench import ToolRegistry
@@ -63,15 +65,16 @@ def default_tools(
     llm: Any = None,
     **enable: bool,
 ) -> list[ToolDefinition[Any, Any]]:
-    """Create a set of tools for a conversation. Each switch adds a tool or leaves it out.
+    """Create a set of tools for a conversation.
 
-    A tool that cannot be used on this machine is left out, with a warning that gives the reason.
-    The switches correspond to the `enable_*` settings of OpenHands' function calling agent.
+    Each argument with the name of a tool says whether the result contains this tool. If a tool
+    cannot be used on this machine, it is left out, and a warning gives the reason.
 
     Args:
         conv_state: The state of the conversation for which the tools are made.
         terminal: The tool that runs commands.
-        file_editor: The tool that views and edits files; left out if `enable_llm_editor` is on.
+        file_editor: The tool that views and edits files. It is left out if `enable_llm_editor` is
+            true.
         task_tracker: The tool that keeps a list of tasks (plan mode).
         glob: The tool that finds files by name.
         grep: The tool that finds files by text.
@@ -86,13 +89,14 @@ def default_tools(
         edit_file: The tool that edits files from drafts. The agent's model writes a draft of a
             change, and the model *llm* applies it to the file.
         llm: The model that applies drafts: any value that `as_model` accepts.
-        **enable: The switches of OpenHands: `enable_cmd`, `enable_editor`, `enable_llm_editor`,
-            `enable_jupyter`, `enable_browsing`, `enable_think`, `enable_finish`,
-            `enable_condensation_request`, `enable_plan_mode`. They override the switches above.
+        **enable: The same choices under the names in OpenHands: `enable_cmd`, `enable_editor`,
+            `enable_llm_editor`, `enable_jupyter`, `enable_browsing`, `enable_think`,
+            `enable_finish`, `enable_condensation_request`, `enable_plan_mode`. They override the
+            arguments above.
 
     Raises:
-        TypeError: If *enable* has an unknown switch.
-        ToolbenchError: If *edit_file* is on and *llm* is missing.
+        TypeError: If *enable* has an unknown name.
+        ToolbenchError: If *edit_file* is true and *llm* is missing.
 
     Examples:
         >>> from toolbench.tools import default_tools

@@ -26,12 +26,12 @@ class _Outcome(NamedTuple):
 
 
 def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> T:
-    """Run *work* in a separate thread; return its result or raise its error.
+    """Run *work* in a thread that interrupts do not reach; return its result or raise its error.
 
     Args:
-        work: The function to run, with a copy of the caller's context variables.
-        when_abandoned: A function that is called, in another thread, if an exception such as an
-            interrupt ends the caller's wait.
+        work: The function to run. It sees a copy of the caller's context variables.
+        when_abandoned: A function that is called, in another thread, if the caller stops waiting
+            because of an exception such as `KeyboardInterrupt`.
     """
     outcome: SimpleQueue[_Outcome] = SimpleQueue()
 

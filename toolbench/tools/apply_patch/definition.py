@@ -107,8 +107,8 @@ group, mode, extended attributes and hard links stay. For one small edit use fil
 class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
     r"""The tool that applies patches to files.
 
-    The format of a patch is that of OpenAI's `apply_patch`; the names of the classes and fields are
-    those of OpenHands.
+    A patch has the same format as for OpenAI's `apply_patch`. The classes and fields have the same
+    names as in OpenHands.
 
     Examples:
         >>> from pathlib import Path

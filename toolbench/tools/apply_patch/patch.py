@@ -147,10 +147,13 @@ def _wrong(number: int, line: str, why: str) -> RunError:
 
 
 def merge(path: str, file: TextFile, parts: Sequence[Part]) -> tuple[str, int]:
-    """Apply *parts* to *file*; return the new text, and the number of inexact matches.
+    """Apply the *parts* of a patch to *file*.
 
-    A line of a patch matches a line of the file inexactly if they differ in white space. The file
-    then keeps its own white space. New lines get the line ends of the file.
+    A line of the patch may differ from a line of the file in white space. Then the file keeps its
+    own white space. Added lines get the line ends of the file.
+
+    Returns:
+        The new text, and the number of lines that differed in white space.
 
     Raises:
         RunError: If the lines of a part do not occur in the file below the previous part.

@@ -34,7 +34,7 @@ class AskHumanObservation(Observation):
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
     """A tool with which a model asks the user a question.
 
-    Its name `ask_human` comes from the description of OpenHands' tools.
+    The name `ask_human` is taken from OpenHands' descriptions of its tools.
 
     Examples:
         >>> from toolbench import answering, run_tool

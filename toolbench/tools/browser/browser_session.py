@@ -87,9 +87,9 @@ class Session:
         """Start a browser and return its session.
 
         Args:
-            executable: The path of the Chromium to start; if left out, an installed Chromium.
-            arguments: More arguments for the command line of Chromium.
-            size: Width and height of the page, in pixels.
+            executable: The path of the Chromium to start. None means an installed Chromium.
+            arguments: More arguments for Chromium's command line.
+            size: The width and the height of the page, in pixels.
             private: Whether the browser may reach this machine and private networks.
             resolver: A function that returns the network addresses of a host and port.
 
@@ -140,10 +140,10 @@ class Session:
         return await self._context.new_page()
 
     def why(self, error: Error) -> str:
-        """Return the message for a failed step of a page.
+        """Return a message that says why an action on a page failed with *error*.
 
-        If the browser was not allowed to connect to a host, the message says why. Otherwise, it is
-        the message of *error*.
+        If the cause is a refused connection to a host, the message says why the connection was
+        refused. Otherwise, it is Playwright's own message.
         """
         sentence = said(error)
         for host, reason in self._refusals.items():
@@ -216,7 +216,8 @@ def _is_root() -> bool:
 def said(error: Error) -> str:
     """Return Playwright's message for *error*, on one line.
 
-    If another element covers the element to click, the message also has the log line about it.
+    If a click failed because another element covers its target, add the line of Playwright's log
+    that names the covering element.
     """
     text, _, log = error.message.partition("Call log:")
     reasons = [line.strip(" -") for line in log.splitlines() if "intercepts" in line]

@@ -19,18 +19,21 @@ _CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 async def start_proxy(
     refused: Callable[[str, RunError], None], *, resolver: Resolver = resolve
 ) -> asyncio.Server:
-    """Start a proxy on this machine for one browser, and return the server of the proxy.
+    """Start a proxy through which one browser reaches only public network addresses.
 
-    Everything that a page loads comes through the proxy: after redirects, from scripts and in new
-    windows too. The proxy resolves a host name only once, and connects to the address that it has
-    checked. So the name cannot lead elsewhere after the check. Closing the server does not close
-    its connections; they end when the browser exits.
+    The proxy runs on this machine. All requests of the browser go through it, including redirects
+    and requests of scripts. The proxy looks up a host name only once, and connects to the
+    addresses that it has checked. Therefore, a DNS server cannot return another address after the
+    check.
 
     Args:
-        refused: A function that gets the host of each refused connection, and the reason. The page
-            may not have asked for this host, because Chromium also connects to hosts for its own
-            purposes.
+        refused: A function that is called with the host of each refused connection, and with the
+            reason. Some hosts were not requested by the page, but by Chromium itself.
         resolver: A function that returns the network addresses of a host and port.
+
+    Returns:
+        The server of the proxy. If you close it, open connections stay open until the browser
+        exits.
     """
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

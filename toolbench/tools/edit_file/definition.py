@@ -73,7 +73,8 @@ unchanged ...\\n    def new(self):\\n        return 1"}"""
 class EditFileTool(ToolDefinition[EditFileAction, EditFileObservation]):
     r"""A tool that edits part of a file from a draft, in which unchanged lines may be left out.
 
-    A second model applies the draft. The names are those of OpenHands' tool `edit_file`.
+    A second model applies the draft to the file. The tool and its arguments have the same names as
+    in OpenHands' `edit_file`.
 
     Examples:
         >>> from pathlib import Path

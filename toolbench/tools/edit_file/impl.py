@@ -38,9 +38,9 @@ _ANY_CHARACTER = "surrogatepass"
 
 
 class SecretMarks:
-    """Marks that replace the secrets in one string, so that no model reads the secrets.
+    """Replaces the secrets in one string with marks, so that a model does not see the secrets.
 
-    Each secret has its own mark, so the secrets can be put back into the model's answer.
+    Each secret has its own mark. Therefore, the secrets can be put back into the model's answer.
     """
 
     def __init__(self, secrets: Secrets | None, text: str) -> None:

@@ -110,7 +110,9 @@ Examples:
 
 
 class FileEditorTool(ToolDefinition[FileEditorAction, FileEditorObservation]):
-    r"""A tool that views, creates and edits files, with the names of OpenHands' `file_editor`.
+    r"""A tool that views, creates and edits files.
+
+    The tool and its arguments have the same names as in OpenHands' `file_editor`.
 
     Examples:
         >>> from pathlib import Path

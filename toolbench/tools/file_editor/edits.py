@@ -36,8 +36,8 @@ class Change:
 def replacement(file: TextFile, old: str, new: str) -> Change:
     """Return the change that replaces *old* with *new* in *file*; *old* must occur exactly once.
 
-    *new* gets the line ends of the file. If *old* does not occur, the white space around *old* is
-    ignored, and a note in the change says this.
+    The line ends in *new* are converted to the line ends of the file. If *old* does not occur, it
+    is searched again without the white space around it. In this case, a note in the change says so.
 
     Raises:
         RunError: If *old* is empty, equals *new*, or does not occur exactly once.

@@ -21,9 +21,9 @@ class Lines(NamedTuple):
 
 
 def lines_of(text: str, first: int, last: int) -> Lines:
-    """Return the lines with the numbers *first* to *last* of a file with the content *text*.
+    """Return the lines from *first* to *last* of *text*, the content of a file.
 
-    If *last* is -1, return all lines from *first* on.
+    Line numbers begin with 1. If *last* is -1, return all lines from *first* on.
     """
     start = offset_of(text, max(first, 1))
     above, counted_from = 0, 0
@@ -46,11 +46,11 @@ def line_count(text: str, start: int = 0) -> int:
 
 
 def offset_of(text: str, line: int, start: int = 0) -> int:
-    """Return the offset of line number *line*, or the end of *text* if it has fewer lines.
+    """Return the offset of the line with the number *line*; the end of *text* if there is none.
 
-    The line at the offset *start* has the number 1. The text is not split into lines, so 10 MB take
-    only a few milliseconds.
+    Lines are counted from the offset *start*, and the line at *start* has the number 1.
     """
+    # The text is not split into lines, so 10 MB take only a few milliseconds.
     lines_left = line - 1
     while lines_left and start < len(text):
         newlines = text.count("\n", start, start + _STEP)
@@ -61,14 +61,14 @@ def offset_of(text: str, line: int, start: int = 0) -> int:
 
 
 def around(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return some lines of *text* with their surroundings and with line numbers.
+    """Return a part of *text* and the lines above and below it, with line numbers.
 
     Args:
         text: The whole text.
-        start: The offset at which the first line begins.
-        end: The offset at which the last line ends.
+        start: The offset at which the part begins.
+        end: The offset at which the part ends.
         first: The number of the line at *start*.
-        lines: The number of lines to add above and below.
+        lines: The number of lines to add above the part, and the number to add below it.
     """
     begin = text.rfind("\n", 0, start) + 1
     for _ in range(min(lines, first - 1)):
@@ -80,15 +80,15 @@ def around(text: str, start: int, end: int, first: int, lines: int) -> str:
 
 
 def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
-    """Return some lines of *text* with line numbers.
+    """Return the lines from *start* to *end* in *text*, with line numbers.
 
-    If they are too long, a note replaces the lines in the middle. It says which lines are missing
-    and how to see them.
+    If the result would be too long, a note replaces the lines in the middle. The note says which
+    lines are missing, and how to see them.
 
     Args:
         text: The whole text.
-        start: The offset at which the first line begins.
-        end: The offset at which the last line ends.
+        start: The offset at which the first of the lines begins.
+        end: The offset at which the last of the lines ends.
         first: The number of the line at *start*.
         lines: The number of lines from *start* to *end*.
     """
@@ -112,7 +112,7 @@ def excerpt(text: str, start: int, end: int, first: int, lines: int) -> str:
 def forward(text: str, start: int, lines: int) -> int:
     """Return the offset of the line that is *lines* lines below the line at the offset *start*.
 
-    If *text* ends before that line, return its end.
+    If *text* has no such line, return the end of *text*.
     """
     for _ in range(lines):
         start = text.find("\n", start) + 1

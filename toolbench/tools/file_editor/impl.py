@@ -38,11 +38,11 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """One edit of a file, with what is needed to undo the edit.
+    """One edit of a file, with the data that is needed to undo the edit.
 
-    `before` is the content before the edit. The stamps `stamp_before` and `left`, from before and
-    after the edit, show whether another program has changed the file. If the file did not exist,
-    `before` and `stamp_before` are `None`.
+    `before` is the content before the edit. `stamp_before` and `left` are the file's stamps before
+    and after the edit. They show whether another program has changed the file. If the edit created
+    the file, `before` and `stamp_before` are `None`.
     """
 
     path: Path
@@ -80,10 +80,11 @@ class History:
         return next((e for e in reversed(self._edits) if e.path == path), None)
 
     def forget(self, edit: Edit, stamp: Stamp | None) -> None:
-        """Remove *edit*, which was undone; *stamp* is the file's present stamp.
+        """Remove *edit* from the history after it was undone.
 
-        Then the previous edit of the file can be undone too, unless another program changed the
-        file between the two edits.
+        *stamp* is the stamp of the file after the undo. It is stored in the previous edit of the
+        file, so that this edit can be undone next. If another program changed the file between the
+        two edits, the previous edit cannot be undone.
         """
         with self._lock:
             # Later edits of other files may have removed it
@@ -261,11 +262,12 @@ class FileEditorExecutor(ToolExecutor[FileEditorAction, FileEditorObservation]):
         Args:
             action: The action with the path of the file.
             change: A function that gets the file's text and returns the changed text.
-            asked_by: The action that the user may undo later with `take_back`; by default
-                *action* itself. It is another action if another tool makes the edit.
+            asked_by: The action to pass to `take_back` to undo this edit later. By default, it is
+                *action*. Another tool that edits through this executor passes its own action.
 
         Raises:
-            RunError: If the file does not exist or cannot be changed. Then nothing is changed.
+            RunError: If the file does not exist or cannot be changed. In this case, the file stays
+                as it is.
         """
         entry = self._existing(action)
         with file_locks(entry.path):

@@ -91,12 +91,15 @@ def _all_of(file: int, path: str) -> bytes:
 
 
 def write(entry: Entry, data: bytes, expected: Stamp | None) -> Stamp | None:
-    """Write *data* to the file at *entry*, completely or not at all; return the file's new stamp.
+    """Write *data* to the file at *entry*, and return the new stamp of the file.
 
-    The bytes are written to a new file in the same directory, with the same owner, group, mode and
-    attributes. Then the new file is renamed, so a reader sees either the old or the new file. If
-    the file has several names, or this user cannot copy the owner, the file is written in place.
-    Then a reader may see an incomplete file, which stays incomplete if this process is killed.
+    Usually, the data is written to a new file in the same directory, with the same owner, group,
+    mode and attributes. Then the new file is renamed and replaces the old one, so readers never
+    see an incomplete file.
+
+    The old file is overwritten instead if it has several names (hard links), or if its owner,
+    group or mode cannot be copied. In this case, other programs may read an incomplete file. The
+    file stays incomplete if this process is killed during the write.
 
     Args:
         entry: The file. Missing directories are created.
@@ -148,8 +151,8 @@ def fill(beside: Path, data: bytes, *, like: Entry) -> bool:
     """Write *data* to a new file at *beside*. If the file *like* exists, copy its attributes.
 
     Returns:
-        Whether the new file can be renamed to *like*. This is false if the owner, the group or the
-        mode of *like* could not be copied, or if *like* has another name (a hard link).
+        Whether the new file may replace *like* by a rename. This is false if the owner, the group
+        or the mode of *like* could not be copied, or if *like* has another name (a hard link).
     """
     info = like.stat()
     mode = 0o666
@@ -240,9 +243,9 @@ def make_folders(entry: Entry) -> None:
 
 
 def check_writable(entry: Entry) -> None:
-    """Check that this user may write the file at *entry*, if the file exists.
+    """Check that this user may write the file at *entry*. A missing file passes the check.
 
-    This check is needed because a file can be replaced by a rename even without this permission.
+    The operating system does not check this permission when a rename replaces a file.
 
     Raises:
         PermissionError: If this user may not write *entry*.

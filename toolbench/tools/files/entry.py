@@ -37,14 +37,14 @@ class Entry:
         follow: bool = True,
         is_new: bool = False,
     ) -> Self:
-        """Return the entry of the absolute path *path*.
+        """Return the directory entry to which the absolute path *path* leads.
 
         Args:
-            path: The path. Links in its directories are followed.
-            root: The directory that must contain the entry; None for no limit. Its path must not
-                have links.
-            follow: Whether to follow *path* itself too, if it is a link.
-            is_new: Whether directories of *path* may be missing, because the file will be created.
+            path: The path. Links in its directories are always followed.
+            root: The directory that must contain the entry, as a path without links. None means
+                that the entry may be anywhere.
+            follow: Whether to follow *path* itself if it is a link.
+            is_new: Whether the file will be created. If true, directories of *path* may be missing.
 
         Raises:
             OutsideError: If the entry is not in *root*.

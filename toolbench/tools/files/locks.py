@@ -26,10 +26,10 @@ _looking_up = Lock()
 def file_locks(*paths: Path) -> Iterator[None]:
     """Lock the files at *paths* during the `with` block, so that no one else edits them.
 
-    Resolve links in *paths* before the call. The lock keeps out other threads of this process and,
-    by `flock`, other processes that call this function. A file that does not exist yet, or whose
-    file system or platform has no `flock`, is only locked against other threads. Programs that do
-    not call this function are not kept out: `disk.check_unchanged` notices their changes.
+    *paths* must not contain links. The lock excludes other threads of this process. It also
+    excludes other processes that call this function, if the file exists and the platform and the
+    file system support `flock`. Other programs can still change the files. Therefore, call
+    `disk.check_unchanged` before you write.
 
     Raises:
         RunError: If another process locks a file for longer than PATIENCE.

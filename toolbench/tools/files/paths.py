@@ -11,13 +11,13 @@ from toolbench.tools.files.entry import Entry, OutsideError
 
 
 def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
-    """Return *folder*, or by default the working directory of *conv_state*.
+    """Return *folder*; if it is None, return the working directory of *conv_state*.
 
-    If both are None, return the current directory. *conv_state* may also be the path of the working
-    directory, as in the executors of the OpenHands SDK.
+    If both are None, return the current directory. For compatibility with the OpenHands SDK,
+    *conv_state* may also be a path.
 
     Raises:
-        ValueError: If the path of the directory has characters that no path can have.
+        ValueError: If the directory has a NUL or another character that no path can contain.
     """
     if folder is None and isinstance(conv_state, str | Path):
         folder = conv_state
@@ -28,10 +28,10 @@ def working_dir_of(conv_state: Any, folder: str | Path | None = None) -> Path:
 
 
 def check_directory(directory: str | Path) -> None:
-    """Check that *directory*, which the user gave as an option of a tool, can be a path.
+    """Check that *directory*, which the user gave as an option of a tool, is a possible path.
 
     Raises:
-        ValueError: If *directory* has characters that no path can have.
+        ValueError: If *directory* has a NUL or another character that no path can contain.
     """
     if not _can_be_path(directory):
         msg = (
@@ -42,10 +42,10 @@ def check_directory(directory: str | Path) -> None:
 
 
 def check_path(path: str) -> None:
-    """Check that *path*, which a model sent, can be a path.
+    """Check that *path*, which a model sent, is a possible path.
 
     Raises:
-        RunError: If *path* is empty, or has characters that no path can have.
+        RunError: If *path* is empty, or has a NUL or another character that no path can contain.
     """
     if not path or not _can_be_path(path):
         msg = f"{path!r} is not a path. Give the path of a file."

@@ -17,7 +17,7 @@ _PART = 256 * 1024
 
 @contextmanager
 def opened(path: str | Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> Iterator[int]:
-    """Open the regular file at *path* during a `with` block, which gets the descriptor.
+    """Open the regular file at *path* for a `with` block, and yield its file descriptor.
 
     Raises:
         OSError: If the file cannot be opened, or is not a regular file. A pipe, for example, is
@@ -33,10 +33,11 @@ def opened(path: str | Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> Ite
 
 
 def read_regular(path: str, most: int) -> bytes:
-    """Return the content of the file at *path*, which may have up to *most* bytes.
+    """Return the content of the file at *path*.
 
     Raises:
-        OSError: If the file cannot be opened or read, is not a regular file, or has more bytes.
+        OSError: If the file cannot be opened or read, is not a regular file, or is larger than
+            *most* bytes.
     """
     with opened(path) as file:
         data = read_up_to(file, most + 1)
@@ -48,13 +49,11 @@ def read_regular(path: str, most: int) -> bytes:
 def read_up_to(file: int, most: int) -> bytes:
     """Return the rest of the open *file*, at most *most* bytes.
 
-    The first read asks for as many bytes as the system reports as the size of the file. Usually,
-    this single read is enough, and nothing is copied. For files in /proc, the system reports no
-    size, and some of them never end. So anything after the first read is read in parts.
-
     Raises:
         OSError: If the file cannot be read.
     """
+    # Usually the first read, of the file's reported size, returns everything without a copy. The
+    # files in /proc report no size, and some never end: the rest is read in parts.
     part = os.read(file, min(max(os.fstat(file).st_size + 1, _PART), most))
     parts, size = [part], len(part)
     while part and (part := os.read(file, min(_PART, most - size))):

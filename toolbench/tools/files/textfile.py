@@ -75,9 +75,10 @@ class TextFile:
 
 
 def decode(data: bytes) -> TextFile:
-    """Decode *data* by its byte order mark; without a mark, as UTF-8 or with a guessed encoding.
+    """Decode *data*, the content of a file.
 
-    Encoding the text again gives the same bytes.
+    A byte order mark decides the encoding. Without a mark, the encoding is UTF-8 if *data* is valid
+    UTF-8. Otherwise, it is guessed. The result can `encode` its text to the same bytes again.
 
     Raises:
         BinaryError: If *data* is not text.

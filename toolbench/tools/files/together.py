@@ -14,8 +14,8 @@ from toolbench.tools.files.entry import Entry
 class FileChange:
     """A planned change of a file.
 
-    `data` is the new content; `None` removes the file. `expected` is the stamp that the file must
-    still have; with `None`, the file must not exist yet.
+    `data` is the new content. If it is `None`, the file is removed. `expected` is the stamp that
+    the file must still have. If it is `None`, the file must not exist yet.
     """
 
     entry: Entry
@@ -35,8 +35,9 @@ class _Staged:
 
 
 def change_together(changes: Sequence[FileChange]) -> None:
-    """Make all *changes* or none: write all new files under temporary names, then rename them.
+    """Make all *changes*, or none if one of them fails.
 
+    First, all new contents are written to temporary files. Then the temporary files are renamed.
     If a step fails, the earlier steps are undone.
 
     Raises:

@@ -57,7 +57,9 @@ Examples: {"pattern": "**/test_*.py"}, {"pattern": "*.{yaml,yml,toml}"}, \
 
 
 class GlobTool(SearchTool[GlobAction, GlobObservation]):
-    """A tool that finds files by glob patterns. Its names are those of OpenHands' tool `glob`.
+    """A tool that finds files by glob patterns.
+
+    The tool and its arguments have the same names as in OpenHands' `glob`.
 
     Examples:
         >>> from pathlib import Path

@@ -69,7 +69,9 @@ Examples: {"pattern": "def \\\\w+_token\\\\("}, {"pattern": "TODO|FIXME", "inclu
 
 
 class GrepTool(SearchTool[GrepAction, GrepObservation]):
-    r"""A tool that finds files by their text. Its names are those of OpenHands' tool `grep`.
+    r"""A tool that finds the files in which a line matches a regular expression.
+
+    The tool and its arguments have the same names as in OpenHands' `grep`.
 
     Examples:
         >>> from pathlib import Path

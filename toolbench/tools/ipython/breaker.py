@@ -13,9 +13,9 @@ from toolbench.runs.control import Interruptible
 class Breaker(Interruptible):
     """Stops the code of a cell, on request or after a time limit.
 
-    A cell in the main thread is interrupted by SIGINT, and a cell in another thread by an
-    exception. If the cell awaits a future, the future is cancelled instead. The thread is
-    interrupted only while the cell runs.
+    If the cell runs in the main thread, SIGINT interrupts it. If it runs in another thread, a
+    `KeyboardInterrupt` is raised in that thread. If the cell is waiting for a future, the future
+    is cancelled instead. When no cell is running, nothing happens.
     """
 
     def __init__(self) -> None:

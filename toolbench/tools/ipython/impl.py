@@ -241,7 +241,7 @@ def run_cell(shell: Any, code: str, name: str, wait: Await) -> Any:
             `await` outside of a function.
 
     Raises:
-        BaseException: Any error of the code.
+        BaseException: Any exception that the code raises.
     """
     source = shell.transform_cell(code)
     linecache.cache[name] = _lines(name, source)

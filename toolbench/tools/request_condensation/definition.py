@@ -21,7 +21,7 @@ class CondensationRequestTool(
 ):
     """A tool with which a model asks for a summary of the older part of a conversation.
 
-    The names are those of OpenHands' tool `request_condensation`.
+    The tool has the same name as in OpenHands, `request_condensation`.
 
     Examples:
         >>> from toolbench.agent.tools import CondensationRequestTool

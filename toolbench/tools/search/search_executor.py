@@ -93,9 +93,9 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
                 process.kill()
 
     def place(self, path: str | None) -> Path:
-        """Return the absolute path of *path*, or of the working directory if *path* is None.
+        """Return the absolute path of *path*, with all links resolved.
 
-        Links are resolved.
+        If *path* is None, return the path of the working directory.
 
         Raises:
             RunError: If *path* does not exist.
@@ -120,8 +120,9 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         Args:
             base: The directory or the single file to search, even if it is hidden or ignored by
                 Git. The path must not have links.
-            glob: The pattern that the paths of the files, relative to *base*, must match.
-            line: A regular expression that a line of each file must match; None for any content.
+            glob: The pattern that the path of each file, relative to *base*, must match.
+            line: A regular expression. Only files in which a line matches it are returned. None
+                means that the content of the files does not matter.
 
         Raises:
             RunError: If *line* is not a regular expression, or the search takes too long or is
@@ -238,8 +239,10 @@ def resolved(path: Path) -> Path:
 def report(found: Found, none: str, more: str) -> str:
     """Return the text of *found* for a model: one path per line, then the remarks.
 
-    If no file was found, the text has *none* instead of paths. If there are too many files, the
-    sentence *more* follows the first paths.
+    Args:
+        found: The result of the search.
+        none: The sentence to return instead of paths if no file was found.
+        more: The sentence to add after the first paths if too many files were found.
     """
     lines = [readable(file) for file in found.files[:MOST_FILES]] or [none]
     if len(found.files) > MOST_FILES:

@@ -43,9 +43,9 @@ class SearchTool(ToolDefinition[ActionT, ObservationT]):
         """Return a list with this tool.
 
         Args:
-            conv_state: The state of the conversation. A call without a path searches the working
-                directory of this state.
-            working_dir: The directory to search instead in calls without a path.
+            conv_state: The state of the conversation. If *working_dir* is left out, the state's
+                working directory is used.
+            working_dir: The directory to search in calls without a path.
 
         Raises:
             ValueError: If the directory does not exist.

@@ -120,7 +120,9 @@ Example:
 
 
 class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation]):
-    """A tool that keeps a list of tasks. Source of the names: OpenHands, `task_tracker`.
+    """A tool that keeps a list of tasks.
+
+    The tool and its arguments have the same names as in OpenHands' `task_tracker`.
 
     Examples:
         >>> from toolbench.tools import TaskTrackerTool
@@ -148,8 +150,8 @@ class TaskTrackerTool(ToolDefinition[TaskTrackerAction, TaskTrackerObservation])
         Args:
             conv_state: The state of the conversation. The task list is saved in `TASKS.json` in the
                 persistence directory of this state.
-            save_dir: The directory to use instead for `TASKS.json`. If there is no directory, the
-                list is not saved, and is lost together with the tool.
+            save_dir: The directory in which `TASKS.json` is saved instead. If the state has no
+                persistence directory and *save_dir* is left out, the list is not saved.
         """
         from toolbench.tools.task_tracker.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             TaskTrackerExecutor,

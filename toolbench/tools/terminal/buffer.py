@@ -32,10 +32,10 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a chunk that may continue in the next chunk."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return the offset of incomplete noise at the end of *data*.
+        """Return the offset at which noise begins that *data* contains only in part.
 
-        The noise is incomplete because its rest comes with later data. Return the length of *data*
-        if there is no such noise.
+        Such noise is at the end of *data*, and continues in the data that is read next. Return the
+        length of *data* if there is no such noise.
         """
         begun = self.begun.search(data, max(len(data) - _LONGEST_NOISE, 0))
         if begun is None:

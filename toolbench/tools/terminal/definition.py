@@ -220,14 +220,16 @@ class TerminalTool(ToolDefinition[TerminalAction, TerminalObservation]):
         executor: Any = None,
         **params: Any,
     ) -> Sequence[Self]:
-        """Return a list with this tool; its shell starts with the first command.
+        """Return a list with this tool. The shell is started by the first command.
 
         Args:
-            conv_state: The state of the conversation. The shell starts in its working directory,
-                commands can name its secrets, and long outputs are saved in its persistence
-                directory.
-            working_dir: The directory in which the shell starts, instead of that of the state.
-            executor: A `TerminalExecutor` that several tools share; by default, a new one.
+            conv_state: The state of the conversation. It provides the working directory, secrets
+                that commands can use as variables, and a persistence directory in which long
+                outputs are saved.
+            working_dir: The directory in which the shell starts. By default, it is the working
+                directory of the state.
+            executor: A `TerminalExecutor` that several tools share. By default, a new executor is
+                made.
             **params: Other parameters of `TerminalExecutor`.
 
         Raises:

@@ -60,12 +60,12 @@ class ShellSecrets:
         """
 
     def named_in(self, command: str, conversation: Any) -> dict[str, str]:
-        """Return the variables to set for *command*: the secrets whose names occur in it.
+        """Return the secrets whose names occur in *command*, as variables to set in the shell.
 
-        Source: OpenHands SDK, `SecretRegistry.get_secrets_as_env_vars`.
+        This works like `SecretRegistry.get_secrets_as_env_vars` in the OpenHands SDK.
 
         Raises:
-            RunError: If a secret has a NUL character, because a variable cannot have one.
+            RunError: If one of these secrets has a NUL character, which no variable can contain.
         """
         words = set(_NAME.findall(command))
         secrets = self._known(conversation).items()

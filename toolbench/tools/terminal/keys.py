@@ -23,10 +23,10 @@ INTERRUPT = b"\x03"
 
 
 def key(name: str) -> bytes | None:
-    """Return the bytes of the key *name*; None if *name* is not the name of a key.
+    """Return the bytes that a terminal sends for the key *name*; None if there is no such key.
 
-    The names are `C-c`, `C-d`, `C-z` and any other `C-` letter; UP, DOWN, LEFT, RIGHT, TAB, ESC,
-    ENTER, BS, DEL, HOME, END, PGUP, PGDN. Case is ignored only in the `C-` names.
+    The names are UP, DOWN, LEFT, RIGHT, TAB, ESC, ENTER, BS, DEL, HOME, END, PGUP and PGDN, in
+    upper case. Control keys are `C-c`, `C-d` and so on, in upper or lower case.
     """
     control = _CONTROL.fullmatch(name)
     if control is not None:

@@ -55,11 +55,14 @@ class Look(NamedTuple):
 
 
 class PtyShell:
-    """A bash on a pseudo-terminal. A thread always reads its output, even between commands.
+    """A bash on a pseudo-terminal, whose output is read in a background thread.
 
-    After each command, a mark is written to the terminal, to find the end of the output. Another
-    thread writes it, because writing blocks while a background job writes without pause.
+    After each command, a second thread writes a mark to the terminal. The mark shows where the
+    output of the command ends.
     """
+
+    # The marks have their own thread, because a write blocks while a background job writes
+    # without pause.
 
     def __init__(
         self,
@@ -202,17 +205,18 @@ class PtyShell:
         self._interrupted = False
 
     def ask_again(self) -> None:
-        """Ask the shell again to report that its command has ended, unless a program still runs.
+        """Ask the shell again to report that its command has ended.
 
-        A C-c may have removed the earlier request, or the mark after the report.
+        This is necessary because a typed C-c may discard the earlier request. If a program is
+        still running, nothing is done.
         """
         if self._is_idle:
             self._say(shell_protocol.report(self._token))
 
     def start_afresh(self) -> None:
-        """Send SIGINT to an idle shell, so that it drops an incomplete line of its input.
+        """Send SIGINT to an idle shell, so that it discards an incomplete line of input.
 
-        The line is incomplete because a C-c may have removed its end.
+        Such a line can remain after a typed C-c, which removes input that is not read yet.
         """
         if self._is_idle:
             self._interrupted = True
@@ -277,12 +281,12 @@ class PtyShell:
         """Wait until the command ends or there is another reason to stop; return the reason.
 
         Args:
-            silence: Stop waiting after this number of seconds without output.
+            silence: The number of seconds without output after which the wait stops.
             timeout: The time limit in seconds.
             prompts: Whether to stop waiting if the output ends with an unfinished line, which may
                 be a prompt.
-            stop: A function that returns True when the wait must stop. Call `look_up` when its
-                result changes.
+            stop: A function that returns True if the wait must stop. It is called only from time to
+                time. Call `look_up` to have it called immediately.
         """
         begun = monotonic()
         end = begun + timeout if timeout is not None else float("inf")

@@ -29,8 +29,9 @@ _MOVE = re.compile(r"([\r\b\x18])")
 def clean(raw: bytes) -> str:
     """Return the text that is visible on a screen after the output *raw*.
 
-    Escape sequences and control characters, even NUL, are removed. Of a line that was overwritten,
-    only the last state is returned. Bytes that are not valid UTF-8 become U+FFFD.
+    Escape sequences and control characters are removed. If the output overwrote a line, for example
+    to update a progress bar, the result has only the last state of the line. Bytes that are not
+    valid UTF-8 become U+FFFD.
     """
     text = MARK.whole.sub(b"", raw).decode("utf-8", "replace").replace("\r\n", "\n")
     text = text.replace(_ERASE, "")

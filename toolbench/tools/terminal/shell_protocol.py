@@ -64,9 +64,10 @@ def run(command: str, token: str, variables: Mapping[str, str], traps: str = "")
 
     Args:
         command: The command.
-        token: The token that the shell writes when the command begins; see `Records.begun`.
+        token: A unique string that the shell writes when the command begins and when it ends. It
+            shows that a record belongs to this command.
         variables: The variables to set and export before the command.
-        traps: The commands that set the traps of earlier commands again.
+        traps: Shell commands that restore the traps of earlier commands.
     """
     words = " ".join(f"{name}={_quoted(text)}" for name, text in variables.items())
     return _RUN.format(
@@ -116,11 +117,12 @@ class Records:
         return f"/{token}{_BEGUN}".encode() in self._data
 
     def take(self, token: str) -> Ended | None:
-        """Return the record with *token* if it is complete, and drop all data so far.
+        """Return the record with *token*, and delete all data that was added before.
 
-        If there is no such record, return None and drop nothing. The shell writes its state twice,
-        because a C-c may cut a record short. The first copy has the exit code of the command.
+        If there is no such record, or if it is incomplete, return None and delete nothing.
         """
+        # The shell writes its state twice, because a C-c may cut a record short. The first copy has
+        # the exit code of the command.
         key = f"/{token}".encode()
         # Before another part of a record, the token is not the end of a directory
         pattern = rb"%s (\d+) (\d*) ((?:(?!%s).)*)%s(?![+=-]| \d)" % (key, key, key)

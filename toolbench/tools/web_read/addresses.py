@@ -75,11 +75,11 @@ def _reachable(ip: IP) -> Iterator[IP]:
 async def allowed(host: str, port: int, *, resolver: Resolver, private: bool) -> list[str]:
     """Return the network addresses of *host*, if connections to *host* are allowed.
 
-    Unless *private* is True, all addresses must be public. A host name that has both public and
-    private addresses may be an attack.
+    Unless *private* is true, even one private address makes *host* forbidden, because a host with
+    public and private addresses may be an attack.
 
     Raises:
-        RunError: If *host* is not known, or an address is not public and *private* is False.
+        RunError: If *host* is unknown, or if it has a private address and *private* is false.
     """
     try:
         addresses = await resolver(host, port)

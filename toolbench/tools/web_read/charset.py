@@ -19,8 +19,9 @@ _LOOK = 2048
 def decode(data: bytes, declared: str | None) -> str:
     """Return *data* as text.
 
-    The encoding is taken from a byte order mark, else from the server (*declared*), else from the
-    page itself. Without these, it is UTF-8, or Windows-1252 if *data* is not valid UTF-8.
+    A byte order mark decides the encoding. Without a mark, it is the encoding that the server
+    declares (*declared*), or else the encoding that the page itself declares. If neither is known,
+    the encoding is UTF-8, or Windows-1252 if *data* is not valid UTF-8.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):

@@ -47,7 +47,8 @@ class Page(NamedTuple):
 class WebReadExecutor(ToolExecutor[WebReadAction, WebReadObservation]):
     """The executor that reads web pages.
 
-    It keeps the last page in memory, so that all parts of a page come from the same download.
+    It keeps the last page in memory. Therefore, a model that reads a long page in several parts
+    gets all parts from the same download.
     """
 
     def __init__(
