@@ -25,9 +25,10 @@ _PIECE = re.compile(f"{STYLE.pattern}|.", re.DOTALL)
 def from_ansi(text: str, *, limit: int | None = None) -> Text:
     """Return *text* as Rich text, with its colours but without any other control sequences.
 
-    Window titles, hyperlinks, cursor movements and other sequences are removed. A line that was
-    overwritten, as by a progress bar, shows its last state. Other control characters, and
-    characters that reorder text, are written as visible codes (see `visible`).
+    Window titles, hyperlinks, cursor movements and other sequences are removed. If a program
+    overwrote a line, as a progress bar does, only the last state of the line is shown. Other
+    control characters, and characters that reorder text, are written as visible codes (see
+    `visible`).
 
     Args:
         text: The output of the program.

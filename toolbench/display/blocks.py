@@ -31,15 +31,16 @@ _LEAST = 2_000
 def blocks_html(blocks: Sequence[Any], *, verbatim: bool = False, limit: int = LIMIT) -> Html:
     """Return *blocks* as HTML, each in a section with a title that names its kind and size.
 
-    For people, text is shown with terminal colours, as a JSON tree or as a table. If *verbatim* is
-    true, text is shown as the model reads it, with visible codes for hidden characters.
+    Text is shown for people: with terminal colours, as a JSON tree or as a table. If *verbatim* is
+    true, text is shown as the model reads it, and hidden characters are shown as visible codes.
 
     Args:
         blocks: `TextContent`, `ImageContent`, `str`, JSON values or DataFrames. Any other block is
             shown as `str(block)`.
         verbatim: Whether to show text as the model reads it.
-        limit: The maximum number of characters of all blocks together. A longer block is cut to its
-            head and tail.
+        limit: The approximate number of characters to show in total. Each block gets an equal
+            share, but at least 2,000 characters. Text that exceeds its share keeps only its
+            beginning and its end.
     """
     html = ""
     for view in block_views(blocks, verbatim=verbatim, limit=limit):

@@ -56,15 +56,16 @@ def left_out(count: int, noun: str) -> str:
 def cap(text: str, limit: int, read: Callable[[str], str] = str) -> Capped:
     """Shorten *text* to about *limit* characters: keep both ends, and remove the middle.
 
-    `str(result)` has at most *limit* characters, or 64 if *limit* is smaller, because the notice
-    about the removed middle needs 64. No cut splits a control sequence, a surrogate pair, or a
-    letter from its accents. If the end of a line is near, the cut is there.
+    A notice in place of the middle says how many characters were removed. `str(result)`, which
+    includes the notice, has at most *limit* characters, or at most 64 if *limit* is less than 64.
+    Control sequences, surrogate pairs, and letters with accents are never split. Where possible,
+    whole lines are kept.
 
     Args:
-        text: The text. The time does not depend on its length, but on *limit*.
+        text: The text. A long text takes no more time than a short one.
         limit: The number of characters to keep.
-        read: Converts the text before it is shortened, such as `visible`. If the text is very long,
-            only its two ends are converted.
+        read: A function, such as `visible`, that converts the text before it is shortened. If the
+            text is very long, only its two ends are converted.
     """
     room = max(_ROOM * limit, _NOTICE_ROOM)
     if len(text) <= 2 * room:
@@ -128,7 +129,8 @@ def cap_text(text: Text, limit: int, omitted: int = 0) -> Text:
     Args:
         text: The text.
         limit: The number of characters to keep.
-        omitted: The number of characters that were already removed from the middle of *text*.
+        omitted: The number of characters that the caller has already removed from the middle of
+            *text*. The notice about the removed middle counts them too.
     """
     capped = cap(text.plain, limit)
     if not capped.omitted:

@@ -42,8 +42,9 @@ class Nested(str):
 class Column:
     """The format of the values in one column.
 
-    Floats have as many digits after the decimal point as the first values need, up to 6. If the
-    first dates are all at midnight, dates are written without a time.
+    The first values of the column determine the format. Floats get as many digits after the decimal
+    point as these values need, up to 6. If these values are dates at midnight, dates are written
+    without a time.
     """
 
     def __init__(self, first: Iterable[Any]) -> None:

@@ -26,7 +26,8 @@ _LONGEST, _BEFORE = 500, 60
 class Difference(NamedTuple):
     """A part of two values that differs: its path, and its old and new value.
 
-    The old value is `NOTHING` if the part is new, and the new value if the part was removed.
+    If the part was added, the old value is `NOTHING`. If it was removed, the new value is
+    `NOTHING`.
     """
 
     path: Path
@@ -38,13 +39,15 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[Difference
     """Yield the differences of two JSON values. 1 and 1.0 count as equal.
 
     The items of two lists are matched by content, not by index, so an item inserted at the front is
-    one difference. Objects in a list are matched by the value of their first key, such as an id or
-    a name. If two objects have the same value, whole objects are compared instead.
+    one difference. Objects in a list are matched by the value of their first key, which is often an
+    id or a name. If two objects in a list have the same value for this key, whole objects are
+    compared instead.
 
     Args:
-        before: The old value, at *path*.
+        before: The old value.
         after: The new value.
-        path: The keys and indexes that lead to both values.
+        path: The keys and indexes of the place where both values were found. The path of each
+            difference begins with them.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):

@@ -54,11 +54,11 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\"<>\\^`]+", re.IGNORE
 
 
 def visible(text: str) -> str:
-    """Replace each invisible character, and each that reorders text, with a visible code.
+    """Write invisible characters, and characters that reorder text, as visible codes.
 
-    ASCII control characters get the code that `cat -v` prints, such as `^[`. Others get their
-    number, such as `⟨U+202E⟩`. Invisible characters that languages and emoji need are kept: joiners
-    and two common variation selectors.
+    An ASCII control character becomes the code that `cat -v` prints for it, such as `^[`. Any other
+    character becomes its number in Unicode, such as `⟨U+202E⟩`. Some invisible characters are kept,
+    because languages and emoji need them: joiners and two common variation selectors.
     """
     if not _HIDDEN.search(text):
         return text
@@ -107,7 +107,7 @@ def with_code(text: str) -> Html:
 def safe_address(url: str) -> str | None:
     """Return *url* if it is a safe http, https or mailto address; otherwise None.
 
-    An address with blanks, quotes or hidden characters is refused, not repaired.
+    An address that contains blanks, quotes or hidden characters is not safe.
     """
     plain = len(url) <= _LONGEST_ADDRESS and not _HIDDEN.search(url)
     if plain and _ADDRESS.fullmatch(url):
@@ -118,7 +118,7 @@ def safe_address(url: str) -> str | None:
 def link(url: str, label: Html) -> Html:
     """Return *label* as a link to *url*, or only *label* if *url* is not a safe address.
 
-    The address is also the tooltip, because a label could name a different address.
+    The tooltip shows the address, so that a label cannot hide where the link leads.
     """
     address = safe_address(url)
     if address is None:

@@ -95,7 +95,7 @@ class Term:
         Values are compared as numbers if the term's value is a number, otherwise as strings.
 
         Args:
-            own: The row's value for the key of the term.
+            own: The value that the row has for the key of the term.
             cell: The same value as lower-case text.
         """
         if self.sign == "!=":
@@ -115,7 +115,7 @@ class Term:
 
 
 class Filter:
-    """A filter that the user typed, for rows with certain keys.
+    """A filter for rows, such as the rows of a log, parsed from the text that the user typed.
 
     Example:
         ```python
@@ -174,9 +174,13 @@ class Filter:
     def matches(self, row: Any) -> bool:
         """Tell whether all terms hold for *row*.
 
-        *row* is a string, or an object with an attribute `searched`, which is its text, and a
-        method `value(key)`. If `value(key)` is a tuple, one of its items must fulfil a condition on
-        this key. For a condition with `!=`, all items must.
+        Words are searched in the text of the row, and conditions, such as `ms>500`, are compared
+        with its values. If `value(key)` is a tuple, a condition on this key holds if it holds for
+        one item of the tuple. A condition with `!=` must hold for every item.
+
+        Args:
+            row: A string, or an object with an attribute `searched`, the text of the row, and a
+                method `value(key)`, which returns a value of the row.
         """
         return all(_holds(term, row) for term in self.terms)
 

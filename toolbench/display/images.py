@@ -60,7 +60,7 @@ class Image:
 
     @property
     def html(self) -> Html:
-        """The image or, if it cannot be shown, `text` with a link to it.
+        """The image as HTML; if it cannot be shown, a line of text that links to its address.
 
         Images on the web are never loaded. An SVG is shown with `<img>`, in which it cannot run
         scripts or load anything.
@@ -75,9 +75,10 @@ class Image:
 
 
 def read_image(url: str, *, most: int = LARGEST) -> Image:
-    """Return the image in *url*. If it cannot be shown, `problem` of the result says why.
+    """Decode the image that the `data:` URL *url* contains.
 
-    An image of more than *most* bytes is too large to be shown.
+    If the image cannot be shown, the attribute `problem` of the result says why. An image on the
+    web is not loaded, and an image of more than *most* bytes is too large.
     """
     # Each byte may be written as %XX
     if len(url) > 3 * most + _HEAD:
@@ -118,7 +119,7 @@ _SIDE = 20
 
 
 def icon_html(icons: Any) -> Html:
-    """Return the first of *icons* that can be shown, as a small picture; empty if there is none.
+    """Return the first of *icons* that can be shown, as HTML; empty if there is none.
 
     Args:
         icons: The field `icons` of a server, tool, resource or prompt, as MCP defines it: a list of

@@ -69,11 +69,11 @@ _UNNAMED = re.compile(r"<th( [^>]*)>(\s*)</th>")
 
 
 def inert_html(source: str, *, limit: int = LIMIT) -> Html:
-    """Return the harmless part of *source*, which may be any HTML.
+    """Return *source*, which may be any HTML, without the parts that could do harm.
 
     Tables, lists, emphasis, code, and links to http, https and mailto addresses are kept. Images
     are kept if they have a `data:` URL. The result is empty if *source* has neither text nor
-    images, or is too large.
+    images, or if it is too large.
 
     Args:
         source: The HTML.

@@ -30,10 +30,10 @@ _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:
 
 
 def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
-    """Return the object or list that the JSON *text* contains; None for anything else.
+    """Parse *text* as JSON; return None if it is not a JSON object or list.
 
-    Return None if an object has the same key twice, because a tree would hide one of the values.
-    Return None if *text* is very long, because parsing it would take too long.
+    If an object has the same key twice, also return None, because a tree would hide one of the
+    values. If *text* is very long, return None, because parsing would take too long.
     """
     if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
         return None
@@ -59,7 +59,8 @@ def json_html(value: Any, *, limit: int = LIMIT, open_levels: int = _OPEN) -> Ht
 
     Args:
         value: The value.
-        limit: The approximate number of characters to show. A notice counts the values left out.
+        limit: The approximate number of characters to show. A notice says how many values were left
+            out.
         open_levels: The number of levels that are open at first.
     """
     style = f"{CODE_FONT};{TEXT_COLOR};line-height:1.4"

@@ -47,11 +47,12 @@ class LiveResults:
     def keep(self, observation: Observation, redactor: Redactor, shown: Observation) -> str:
         """Remember *observation*, and return the key by which a page can ask for its rows.
 
-        The key consists of a number and a checksum of the result. So running a notebook again from
-        the start gives the same keys, and an old page never gets the rows of a different result.
+        The key consists of a number and a checksum of the result. If a notebook is run again from
+        the start, its results therefore have the same keys as before. If a result has changed, its
+        key has changed too, so an old page never gets the rows of a different result.
 
         Args:
-            observation: The result, of which the page shows only a part.
+            observation: The result. The page shows only a part of it.
             redactor: Hides the secrets in the rows and files that the page asks for.
             shown: The result without secrets, from which the checksum is computed.
         """
@@ -96,9 +97,9 @@ class LiveResults:
         return source, kept
 
     def query(self, key: str) -> TableQuery | None:
-        """Return the table of the result with this *key*, to filter and sort it.
+        """Return the table with this *key*, from which a page gets filtered and sorted rows.
 
-        Return None if the result was deleted, or if it belongs to another process.
+        Return None if the table was deleted, or if the key comes from another process.
         """
         found = self._of(key)
         if found is None:
@@ -119,7 +120,7 @@ class LiveResults:
     def files(self, key: str, *, for_model: bool, form: str) -> list[SavedFile] | None:
         """Return the whole result with this *key* as files; None if the result was deleted.
 
-        For *for_model* and *form* see `saved_files`.
+        The arguments *for_model* and *form* are those of `saved_files`.
 
         Raises:
             ToolbenchError: If the result cannot be saved in this *form*, or is too large.
@@ -136,9 +137,9 @@ live_results = LiveResults()
 
 
 def whole_html(html: str, key: str) -> Html:
-    """Add *key* to *html*, a view of the result with this key, so that a page can save the result.
+    """Add the key of a result to a view of this result, so that a page can save the result.
 
-    The saved files contain the whole result, even if *html* shows only a part of it.
+    The page saves the whole result, even if the view *html* shows only a part of it.
     """
     return Html(f'<div data-toolbench-whole="{key}">{html}</div>')
 

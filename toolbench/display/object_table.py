@@ -37,9 +37,9 @@ class ObjectTable:
 
     Attributes:
         objects: The rows.
-        above: If the list of rows is a value in an object, the other keys and values of this
-            object. They are shown above the table.
-        name: The key of the list in this object; empty if the list is the whole value.
+        above: The other keys and values of the object that contains the list of rows, if there is
+            such an object. They are shown above the table.
+        name: The key of the list of rows in that object; empty if there is no such object.
     """
 
     def __init__(self, objects: list[dict[str, Any]], above: dict[str, Any], name: str) -> None:
@@ -107,9 +107,9 @@ class ObjectTable:
 def object_table(value: Any) -> ObjectTable | None:
     """Return the JSON data *value* as a table; None if it contains no list of objects.
 
-    The list is *value* itself, or one of the values of the object *value*. The object must not have
-    another list or object that is not empty. For example, `{"items": [{"id": 1}], "total": 1}` is a
-    table with one row.
+    The list is either *value* itself, or the only value in the object *value* that is a list or an
+    object and is not empty. For example, `{"items": [{"id": 1}], "total": 1}` is a table with one
+    row.
     """
     if _is_of_objects(value):
         return ObjectTable(value, {}, "")

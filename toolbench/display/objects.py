@@ -72,7 +72,7 @@ def tool_html(
     Args:
         tool: The tool.
         risk: The risk rating that a model gave its call of the tool; None if there is none.
-        cost: How many tokens the tool's definition takes, in words. It is shown at the right edge.
+        cost: The number of tokens of the tool's definition, as text. It is shown at the right edge.
     """
     icon = icon_html(getattr(tool, "icons", ()))
     title = f'<strong style="font-size:1.15em">{icon}{short(tool.title)}</strong>'
@@ -207,14 +207,14 @@ def call_html(
     answers: Sequence[tuple[str, str]] = (),
     limit: int = LIMIT,
 ) -> Html:
-    """Return a call that has ended as HTML without a kernel: tool, arguments and result.
+    """Return the view of a call that has ended: its tool, arguments and result.
 
     Args:
         tool: The tool, or its name if the tool is not known.
         arguments: The arguments of the call.
         observation: The result of the call.
         remark: Text to show beside the name of the tool, such as the time of the call.
-        answers: The questions that the call asked, each with its answer, in order.
+        answers: The questions that the tool asked the user, each with its answer, in order.
         limit: The number of characters of the result to show in each card.
     """
     name = tool if isinstance(tool, str) else tool.title

@@ -102,12 +102,14 @@ def result_html(
     is_stated: bool = False,
     key: str = "",
 ) -> Html:
-    """Return a result as two cards, for the user and for the model, or as one card for both.
+    """Return a result as two cards: what the user sees, and what the model reads.
+
+    If both are the same, return a single card.
 
     Args:
         observation: The result.
         action: The call, shown above the result in the user's card.
-        limit: The number of characters to show in each card. A notice counts the rest.
+        limit: The number of characters to show in each card. A notice says how many are left out.
         is_stated: Whether the page already says elsewhere that the call failed. If so, the cards do
             not repeat it.
         key: The key of the result in `live_results`, with which the page can ask for more rows.
@@ -418,9 +420,10 @@ def _content_html(blocks: Sequence[Any], limit: int) -> Html:
 
 
 def table_of(observation: Observation, value: Any) -> Frame | None:
-    """Return the result of *observation*, or the objects in *value*, as a table.
+    """Return the table in *observation*: a DataFrame, or JSON data that has a list of objects.
 
-    *value* is what `json_of` returns. Return None if there is no table.
+    *value* is the JSON data, as `json_of(observation)` returns it. Return None if there is no
+    table.
     """
     frame = returned_frame(observation)
     if frame is None:
@@ -429,10 +432,10 @@ def table_of(observation: Observation, value: Any) -> Frame | None:
 
 
 def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
-    """Return the result of *observation* as a table with all its rows; None if it is no table.
+    """Return the table in *observation* with all its rows; None if there is no table.
 
-    A table of JSON objects has its secrets hidden by *redactor*. A DataFrame still contains them,
-    so the caller must hide them.
+    In a table of JSON objects, *redactor* has hidden the secrets. A DataFrame is returned
+    unchanged, so the caller must hide the secrets in it.
     """
     frame = returned_frame(observation)
     if frame is not None:
@@ -442,10 +445,10 @@ def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
 
 
 def json_of(observation: Observation) -> Any:
-    """Return the JSON object or list that is the text of *observation*; None for other text.
+    """Parse the text of *observation* as a JSON object or list; return None for other text.
 
-    Long text counts only if it contains a list of objects, such as the rows of a table, and the
-    list begins near the start. Then only the last value of a repeated key is read.
+    Long text is parsed only if a list of objects, such as the rows of a table, begins near its
+    start. If an object in long text has the same key twice, only the last value is read.
     """
     is_text = _is_plain(observation) and not observation.is_error
     if not is_text or _images(observation) or returned_frame(observation) is not None:
@@ -541,7 +544,8 @@ def without_secrets(observation: Observation, redactor: Redactor | None = None) 
 
     Args:
         observation: The result of a run.
-        redactor: Hides the secrets. By default, the secrets that were known when the run ended.
+        redactor: Hides the secrets. By default, the secrets that were known when the run ended are
+            hidden.
     """
     if redactor is None:
         redactor = redactor_of(observation)

@@ -68,10 +68,10 @@ _DEFAULT = f'<span style="{REMARK}">default</span>'
 
 
 def key_values(mapping: Mapping[str, Any], *, defaults: Container[str] = frozenset()) -> Html:
-    """Return the arguments of a call as a table of names and values, which are JSON trees.
+    """Return the arguments of a call as a table of names and values.
 
-    *defaults* has the names of the arguments that were not sent. Their values are the tool's
-    defaults, and are marked "default".
+    Each value is a JSON tree. *defaults* contains the names of the arguments that were not sent:
+    their values are the defaults of the tool, and are marked "default".
     """
     share = max(_LEAST, LIMIT // max(1, len(mapping)))
     rows = "".join(
@@ -119,10 +119,10 @@ def whole_page(title: str, body: str, *, width: str, images: str = "data:") -> s
     """Return *body* as a complete page that needs no script and no network.
 
     Args:
-        title: The title, escaped.
+        title: The title, already escaped for HTML.
         body: The HTML of the page.
-        width: The maximum width of the page, in CSS.
-        images: The permitted sources of images, as in a content security policy.
+        width: The maximum width of the page, as a length in CSS.
+        images: The sources from which images may be loaded, as in a content security policy.
     """
     return _WHOLE_PAGE.format(title=title, body=body, width=width, images=images)
 

@@ -47,14 +47,14 @@ _CHUNK = 1_000
 def bundle(
     renderable: RenderableType, *, width: int | None = None, limit: int = LIMIT
 ) -> dict[str, str]:
-    """Return *renderable* as a mime bundle, for the output of a cell.
+    """Return *renderable* as plain text and as HTML, in a mime bundle for the output of a cell.
 
-    Equal input gives equal bytes. A `str` is plain text, not Rich markup.
+    The same input always gives the same bytes. A `str` is plain text, not Rich markup.
 
     Args:
         renderable: Anything that Rich can print.
-        width: Characters per line of the text, and of panels in the HTML. By default, the width in
-            `measures`.
+        width: The number of characters per line of the text, and of panels in the HTML. By default,
+            the width that `%config Toolbench.width` has set.
         limit: The maximum number of characters to show. The middle of a longer text is left out.
     """
     return {
@@ -78,8 +78,9 @@ def to_html(renderable: RenderableType, *, width: int | None = None, limit: int 
     """Return *renderable* as HTML, escaped and readable on light and dark pages.
 
     Tables become HTML tables and panels become boxes, even inside other renderables. Everything
-    else becomes one `<pre>`. The browser wraps text. Trees and layouts are rendered *width* columns
-    wide, and scroll. The HTML has at most about 1.9 times *limit* characters.
+    else becomes one `<pre>` element. The browser wraps the lines of text. Trees and layouts are
+    *width* characters wide, and scroll if the page is narrower. The HTML has at most about 1.9
+    times *limit* characters.
     """
     renderable = _capped(rich_cast(renderable), limit)
     html = _Blocks(width or measures.width, int(limit * _MARKUP)).html(renderable)

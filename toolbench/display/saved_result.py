@@ -55,21 +55,21 @@ def saved_files(
     most: int = MOST,
     form: str = "",
 ) -> list[SavedFile]:
-    """Return the whole result as files: one for its data or text, and one for each image.
+    """Return the whole result as files: one with its data or text, and one for each image.
 
-    The first file is CSV for a table, with its columns, index and order; otherwise bytes, JSON or
-    text.
+    A table is saved as CSV, with all its columns and its index, and with its rows in their order.
+    Other data is saved as bytes, JSON or text.
 
     Args:
         observation: The result.
         redactor: Hides the secrets of the result.
-        for_model: Whether to save the content that the model reads, not the view of the user.
+        for_model: Whether to save what the model reads instead of what the user sees.
         most: The maximum number of bytes of all files together.
-        form: The format of the file for a table or a list of objects: `csv`, `json` or `parquet`.
-            By default, the format that suits the result.
+        form: The format in which to save a table or a list of objects: `csv`, `json` or `parquet`.
+            If left out, the format depends on the result.
 
     Raises:
-        ToolbenchError: If the result is larger than *most*, or cannot be saved in this form.
+        ToolbenchError: If the result is larger than *most*, or cannot be saved in this format.
     """
     if form:
         table = whole_table(observation, redactor)

@@ -56,9 +56,10 @@ class Sort(NamedTuple):
 
 
 class TableQuery:
-    """A table of which a page can ask for filtered and sorted rows.
+    """Filters and sorts the rows of a table for a page that shows them.
 
-    Any thread may call `rows`. The latest filter and order are kept, so scrolling is fast.
+    Any thread may call `rows`. The rows found for the latest filter and order are remembered, so
+    scrolling is fast.
     """
 
     def __init__(self, frame: Frame, redactor: Redactor) -> None:
@@ -77,9 +78,9 @@ class TableQuery:
         self._latest: tuple[tuple[str, Sort | None], Sequence[int]] | None = None
 
     def rows(self, words: str, sort: Sort | None, begin: int, count: int) -> Rows:
-        """Return some of the rows that match the filter *words*, sorted by *sort*.
+        """Return a part of the rows that match the filter *words*, sorted by *sort*.
 
-        The result has *count* rows, starting with the row at the index *begin* of the sorted rows.
+        The part begins at the index *begin* of the matching rows, and has at most *count* rows.
 
         Raises:
             FilterError: If *words* name a column that the table does not have.

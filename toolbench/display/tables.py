@@ -55,8 +55,8 @@ class Frame(Protocol):
 def as_frame(value: Any) -> Frame | None:
     """Return *value* itself if it is a table; otherwise None.
 
-    An object whose attributes raise errors, or that has every attribute, such as a Mock, is not a
-    table.
+    An object does not count as a table if reading its attributes raises an error, or if it has
+    every possible attribute, as a Mock does.
     """
     try:
         if isinstance(value, Frame) and _is_shape(value.shape):
@@ -95,17 +95,17 @@ class ColumnType:
 
 @dataclass(frozen=True)
 class TableHead:
-    """The first rows of a table, kept to show them after the table itself is deleted.
+    """The first rows of a table, which can be shown even after the table is deleted.
 
     Attributes:
         columns: The names of the columns.
         shape: The numbers of rows and columns that the table had.
         rows: The first rows, each starting with its label.
-        dtypes: The type of each column; empty if the table had none.
+        dtypes: The type of each column; empty if the table had no types.
         label: The name of the row labels; empty if they have no name.
 
-    Cells that are numbers stay numbers. All other cells are strings, which are not safe to show
-    before they are escaped.
+    A cell that is a number stays a number. Any other cell is a string, which must be escaped before
+    it is shown.
     """
 
     columns: tuple[Any, ...]
@@ -133,8 +133,7 @@ class TableHead:
 class MaskedTable:
     """A view of a table whose rows have their secrets masked when they are read.
 
-    Many rows are masked at a time, because one search for secrets in many cells is faster than many
-    searches.
+    For speed, secrets are searched for in many rows at a time.
     """
 
     def __init__(self, frame: Frame, mask: Mask, *, width: int | None = None) -> None:
@@ -191,12 +190,12 @@ def shown_of(frame: Frame, mask: Mask) -> Frame | None:
 def head_of(frame: Frame, mask: Mask = list) -> TableHead:
     """Return the first rows of *frame*, which can be shown after the table is deleted.
 
-    A cell that is not a number becomes a string, cut off if it is long.
+    A cell that is not a number becomes a string. A long string is cut off.
 
     Args:
         frame: The table.
-        mask: A function that hides the secrets in rows of strings, before long strings are cut off;
-            see `MaskedTable`.
+        mask: A function that hides the secrets in rows of strings. It is called before long strings
+            are cut off.
     """
     table = MaskedTable(frame, mask)
     rows = islice(table.itertuples(), ROWS)
@@ -410,8 +409,8 @@ def listing_html(
 ) -> Html:
     """Return *rows* as a table with whole names, wrapped sentences and right-aligned numbers.
 
-    A column whose cells are all empty is left out. If the page is narrow and has loaded our
-    JavaScript module, a cell with a sentence is shown below the other cells of its row.
+    A column whose cells are all empty is left out. On a narrow page that has loaded our JavaScript
+    module, a cell that contains a sentence is shown below the other cells of its row.
 
     Args:
         columns: The heads of the columns.

@@ -17,9 +17,10 @@ _Change = tuple[str, int, int, int, int]
 
 
 def diff(old: str, new: str) -> Text:
-    """Return the changes from *old* to *new*, with some context. Each line has a number and a sign.
+    """Return the lines that differ between *old* and *new*, with some lines around them.
 
-    The sign is `-` for a line of *old*, `+` for a line of *new*, and a space for an unchanged line.
+    Each line begins with its number and a sign: `-` for a line of *old*, `+` for a line of *new*,
+    and a space for an unchanged line.
     """
     view = Text()
     for index, (sign, number, line) in enumerate(_lines(_split(old), _split(new))):

@@ -131,9 +131,10 @@ class Span:
         return f"{self.lane} {self.kind} {self.name} {self.state} {self.address} {self.method} {self.text}"
 
     def value(self, key: str) -> object:
-        """Return the value that a filter compares for *key*, one of `TIMELINE_KEYS`.
+        """Return the value of the span for *key*, with which a filter compares.
 
-        For `tool`, return both the name and the address of the tool, so that a filter finds both.
+        *key* is one of `TIMELINE_KEYS`. For the key `tool`, return both the name and the address of
+        the tool, so that a filter can use either.
         """
         if key == "tool":
             return self.tool, self.address
@@ -223,9 +224,9 @@ class Timeline:
     models, and the last 10,000 messages of each server. `history().timeline()` has only runs and
     their questions, including those of earlier sessions that `history().persist(...)` has loaded.
 
-    The calls that a sweep makes are not runs, so they have no span in the lane `runs`. If a server
-    runs the tool, each call still appears as a request to the server. Progress messages appear only
-    for tools of servers.
+    The calls that a sweep makes are not runs, so they have no span in the lane `runs`. But if the
+    tool belongs to a server, each call appears as a request to this server. Progress messages
+    appear only for tools of servers.
 
     Attributes:
         spans: The spans, in the order in which they began.
@@ -303,8 +304,9 @@ class Timeline:
     def by_tool(self) -> list[ToolTimes]:
         """Return the durations of each tool and model, sorted by total duration, longest first.
 
-        A call of a server's tool is both a run and a request, but counts once. A call without a
-        run, such as a call of a sweep, counts as a request. Spans that have not ended do not count.
+        A call of a server's tool appears both as a run and as a request, but is counted once. A
+        call by a sweep is not a run, so its request is counted. Spans that have not ended are not
+        counted.
         """
         found: dict[tuple[str, str], ToolTimes] = {}
         # When the last run of each tool ended
@@ -349,8 +351,8 @@ class Timeline:
     def to_svg(self, width: int = 960) -> str:
         """Return a picture of the timeline as SVG, readable on light and dark pages.
 
-        If there are more than 2,000 spans, those that failed or waited for the user are drawn
-        first, then the longest, until 2,000 are drawn.
+        At most 2,000 spans are drawn. If there are more, the spans that failed or waited for the
+        user are chosen first, and then the longest spans.
 
         Args:
             width: The width in pixels.
