@@ -16,10 +16,11 @@ from toolbench.wording import counted, estimate_tokens
 
 
 class Budget:
-    """A limit for the total cost of the answers; it reserves money for each running request.
+    """A limit for the total cost of the answers.
 
-    The reserved amount is the higher of two numbers: the estimate for the request, and the cost of
-    the most expensive answer that its model has given.
+    While a request is running, its expected cost is reserved: it counts towards the limit. The
+    expected cost is the estimate for the request, or the cost of the most expensive answer of the
+    same model so far, whichever is higher.
     """
 
     def __init__(self, limit: float | None) -> None:
@@ -57,9 +58,9 @@ class Budget:
         return self.is_limited and self._answers.total() > self._priced
 
     def may_begin(self, request: Hashable, model: str, estimate: float | None = None) -> bool:
-        """Tell whether the limit allows *request*; if so, reserve money for the request.
+        """Tell whether the limit allows *request*. If so, reserve its expected cost.
 
-        While the cost of a model is unknown, only one request to it is made at a time.
+        While the cost of a model is unknown, only one request to this model is allowed at a time.
 
         Args:
             request: A key for the request. Pass the same key to `count` when the request has ended.
@@ -80,9 +81,9 @@ class Budget:
         return True
 
     def count(self, request: Hashable, model: str, cost: float | None, *, is_answer: bool) -> None:
-        """Record that *request* has ended, and the cost of its answer.
+        """Record the cost of an answer, and that *request* has ended.
 
-        Call this also for an answer from a file, for which `may_begin` was not called.
+        Also call this for each answer that comes from a file. `may_begin` is not called for it.
         """
         self._running.pop(request, None)
         self._answers[model] += is_answer

@@ -21,7 +21,7 @@ class Case:
     """A prompt, and the calls that a model's answer should have.
 
     Raises:
-        CaseError: If a part of the case cannot be used; the message names the part.
+        CaseError: If a part of the case is not valid. The message names the part.
 
     Examples:
         >>> from toolbench.evals import Case

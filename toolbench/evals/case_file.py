@@ -35,11 +35,11 @@ class Head:
 
 
 def read(path: Path) -> tuple[list[Case], Head]:
-    """Return the cases of the file *path*, and its other content.
+    """Return the cases in the file *path*, and everything else in the file.
 
     Raises:
-        CaseError: If the file cannot be read, has no list of cases, or has a case that cannot be
-            used.
+        CaseError: If the file cannot be read, has no list of cases, or has a case that is not
+            valid.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def _case(data: Any, place: str) -> Case:
 
 
 def write(path: Path, cases: Iterable[Case], head: Head, *, overwrite: bool) -> None:
-    """Write *cases* to the file *path*, with the other content in *head*.
+    """Write *cases* to the file *path*, together with the other content of the file, *head*.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.

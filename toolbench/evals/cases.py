@@ -77,7 +77,7 @@ def _cases_of_table(frame: Frame) -> Iterator[Case]:
     """Return the cases of a table; rows with the same name and prompt become one case.
 
     Raises:
-        CaseError: If the column `prompt` is missing, or a row is not a case.
+        CaseError: If the column `prompt` is missing, or a row is not a valid case.
     """
     if "prompt" not in frame.columns:
         msg = f"The table has no column `prompt`: its columns should be among {', '.join(_TABLE)}."
@@ -160,13 +160,16 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return a case for each chosen run: a prompt, and the call of the run as the expected call.
 
-        Arguments that are not in the history (secrets, very long strings) match any value.
+        The history does not contain secrets or very long strings. If the call had such an argument,
+        any value of this argument counts as correct.
 
         Args:
-            prompts: The prompt for the last run; or prompts by the numbers of runs,
-                `{12: "Split 84 by 4"}`; or pairs of a run and a prompt,
-                `[(12, "Split 84 by 4")]`. The run is a record or its number.
-            history: The history with the runs; this session's if left out.
+            prompts: The runs to use, and a prompt for each. A string is the prompt for the last
+                run. A dict contains the prompts by the numbers of the runs, such as `{12: "Split
+                84"}`. A list contains pairs of a run and a prompt, such as `[(12, "Split 84")]`, in
+                which the run is a number or a record.
+            history: The history that contains the runs. If left out, the history of this session is
+                used.
 
         Raises:
             CaseError: If there is no such run.
@@ -190,17 +193,19 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return a case for each example of a tool: a prompt, and the example as the expected call.
 
-        Examples are named values in a tool's panel, saved in `NAME.examples.yaml`. An argument that
-        an example leaves out, such as a secret, matches any value. If an example has no prompt, its
-        case gets a prompt that lists the values, and the tag "proposal" until `Case.confirmed()`.
+        An example is a named set of arguments that was saved in the panel of a tool, in the file
+        `NAME.examples.yaml`. If an example leaves out an argument, such as a secret, any value of
+        this argument counts as correct. If an example has no prompt, the prompt of its case lists
+        the values, and the case has the tag "proposal", which `Case.confirmed()` removes.
 
         Args:
-            source: The tool, whose file is in the folder of the notebook, or the path of a file.
-            prompts: The prompts by the names of examples; they replace the prompts in the file.
+            source: A tool, or the path of a file. The file of a tool is in the folder of the
+                notebook.
+            prompts: Prompts by the names of examples. They replace the prompts in the file.
 
         Raises:
-            CaseError: If the file does not exist or cannot be used, or if *prompts* has the name of
-                an example that is not in the file.
+            CaseError: If the file does not exist or is not valid, or if *prompts* names an example
+                that is not in the file.
 
         Examples:
             >>> from pathlib import Path
@@ -232,9 +237,10 @@ class Cases(MutableSequence[Case]):
     def from_dataframe(cls, frame: Any) -> "Cases":
         """Return a case for each row of a pandas DataFrame.
 
-        Its columns are `prompt`, `tool` (empty: no call is expected), `arguments` (an object, or
-        JSON text), and optionally `forbid`, `match`, `name`, `tags`. Rows with the same `name` and
-        prompt are one case with several calls.
+        The DataFrame has the columns `prompt`, `tool` and `arguments`, and optionally `forbid`,
+        `match`, `name` and `tags`. If `tool` is empty, no call is expected. `arguments` contains
+        objects or JSON text. Rows with the same name and prompt become one case that expects
+        several calls.
 
         Raises:
             CaseError: If the column `prompt` is missing, or a row is not a case.
@@ -251,15 +257,16 @@ class Cases(MutableSequence[Case]):
     ) -> "Cases":
         """Return proposals of cases, made from the schemas of *tools* without a model.
 
-        Each case has the tag "proposal" until `Case.confirmed()`: its prompt only lists values that
-        fit the schema, so rewrite it in natural words. A tool for which nothing can be proposed,
-        for example because of a pattern, is named in a warning.
+        The prompt of a proposal only lists values that fit the schema, so rewrite it in natural
+        words. Each proposal has the tag "proposal", which `Case.confirmed()` removes. At the end,
+        one case is added that expects no call. If nothing can be proposed for a tool, for example
+        because its schema has a pattern, a warning names the tool.
 
         Args:
             tools: The tools, or the names of tools.
-            each: The most cases for each tool; there are fewer if the tool's schema allows fewer
-                different calls. At the end, one case is added that expects no call.
-            seed: The seed for choosing values; another seed gives other values.
+            each: The maximum number of cases for each tool. If the tool's schema allows fewer
+                different calls, there are fewer cases.
+            seed: The seed for the random choice of values. A different seed gives different values.
         """
         tool_list = [find_tool(tool) if isinstance(tool, str) else tool for tool in tools]
         absences: list[str] = []
@@ -273,7 +280,7 @@ class Cases(MutableSequence[Case]):
         """Return the cases of a YAML file in the format of pydantic-evals.
 
         Raises:
-            CaseError: If the file cannot be read, or a case in it cannot be used.
+            CaseError: If the file cannot be read, or contains a case that is not valid.
         """
         cases, head = case_file.read(Path(path))
         return cls(cases)._with_head(head)
@@ -281,8 +288,9 @@ class Cases(MutableSequence[Case]):
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the cases to a YAML file that pydantic-evals reads as a dataset.
 
-        If the cases were read from a file, its fields that only pydantic-evals uses, such as
-        evaluators, are written too. If writing fails, the file at *path* does not change.
+        If the cases were read from a file, other fields of that file, such as evaluators, are
+        written too, because pydantic-evals uses them. If writing fails, the file at *path* does not
+        change.
 
         Args:
             path: The file.

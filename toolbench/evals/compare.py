@@ -64,7 +64,7 @@ class ModelChange:
 
 
 class Comparison(tuple[ModelChange, ...]):
-    """A tuple of changes, a `ModelChange` for each model.
+    """The changes between two reports: a tuple with one `ModelChange` for each model.
 
     Examples:
         >>> from toolbench.evals import Case, evaluate
@@ -113,7 +113,7 @@ class Comparison(tuple[ModelChange, ...]):
 def compared(after: "EvalReport", before: "EvalReport") -> Comparison:
     """Compare the reports *before* and *after*, for each model that is in both reports.
 
-    If each report has only one model, these two are compared, even under different names.
+    If each report has only one model, the two models are compared even if their names differ.
     """
     now, then = _by_model(after), _by_model(before)
     if len(now) == len(then) == 1:

@@ -24,17 +24,18 @@ def ask_for_all(
 
     Args:
         tools: The tools that will be called.
-        count: How many calls there will be. If left out, *tools* must contain the tool of each
-            call, and only the calls that need consent are counted.
-        at_most: Whether *count* is a maximum, which the question then says.
+        count: The number of calls that will be made. If left out, *tools* must contain one item for
+            each call, and the calls that need consent are counted.
+        at_most: Whether *count* is a maximum. If so, the question says "at most".
 
     Returns:
-        The names of the tools whose calls the user approved. The set is empty if consent is not
-        needed. It is also empty if no user can answer; the policy then decides on each call.
+        The names of the tools whose calls the user approved. The set is empty if no consent is
+        needed. It is also empty if no user can answer the question; in this case, the policy
+        decides on each call when it is made.
 
     Raises:
-        ConsentError: If the user declined, or if no user can answer and the policy requires consent
-            even then. In both cases, no call has run.
+        ConsentError: If the user declined, or if the policy requires consent although no user can
+            answer the question. In both cases, no call has run.
     """
     rulings: dict[str, Ruling] = {}
     is_dangerous, asked = False, 0

@@ -69,11 +69,11 @@ class EntryFile:
             self.refuse(" ".join(str(error).split()).rstrip("."))
 
     def change(self, changed: Callable[[str], str]) -> None:
-        """Replace the text of the file with the result of *changed*, under a lock.
+        """Replace the text of the file with `changed(text)`, and lock the file while doing so.
 
         Raises:
-            CaseError: If the file cannot be read or written, or becomes too large. It then stays
-                unchanged.
+            CaseError: If the file cannot be read or written, or would become too large. In this
+                case, the file does not change.
         """
         try:
             # What exists can be locked
@@ -108,7 +108,7 @@ def head_of(text: str) -> str:
 def appended(text: str, entry: Mapping[str, Any], is_meant: Callable[[str], bool]) -> str:
     """Append *entry* to the list at the end of *text*; return "" if that is not possible.
 
-    Several indentations are tried, until *is_meant* accepts the new text.
+    Try different indentations of the entry, until `is_meant(new_text)` is true.
     """
     written = write_yaml([entry])
     for prefix in ("", "  "):
@@ -119,9 +119,10 @@ def appended(text: str, entry: Mapping[str, Any], is_meant: Callable[[str], bool
 
 
 def changed_in(text: str, path: Path, old: Any, new: Any) -> str:
-    """Replace *old*, at *path* in *text*, with *new*; return "" if the place is not found.
+    """Replace the value *old*, at *path* in the YAML *text*, with *new*.
 
-    Only the parts that differ are written, so all other lines stay, with their comments.
+    Return the new text; "" if there is no value at *path*. Only the parts of the value that differ
+    are replaced, so all other lines keep their comments.
     """
     if same_json(old, new):
         return text

@@ -160,48 +160,50 @@ def evaluate(
     retry_errors: bool = False,
     on_progress: Callable[[str], object] | None = None,
 ) -> EvalReport:
-    """Let models answer each case, score the answers, and return the report.
+    """Let each model answer the prompts of all cases, score the answers, and return a report.
 
-    A trial is one answer of a model to one prompt. The calls in the answer are compared with
-    the expected calls; no model judges them. If a model or the network fails, the trial has an
-    error and does not count as a wrong answer. After an interrupt, the report contains the finished
-    trials.
+    A trial is one answer of a model to one prompt. Its score comes from comparing the calls in the
+    answer with the expected calls, not from another model. If a model or the network fails, the
+    trial has an error and does not count as a wrong answer. After an interrupt, the report contains
+    the trials that have finished.
 
     Args:
-        model: Anything that `as_model` takes, or several by name: `{"small": model, ...}`.
+        model: A model, as for `as_model`, or several models by their names: `{"small": small}`.
         tools: The tools, as for `Agent`: tools, classes of tools, functions, registered names.
-        cases: The cases. They name tools as the models see them, or by their addresses.
+        cases: The cases. A case refers to a tool by the name that the models see, or by its
+            address.
         repeats: The number of answers of each model to each case.
         execute: Whether to run the calls in the answers, one after another in this thread. If the
-            policy requires consent, you are asked once, before the first request, for all calls. If
-            the model rates a call HIGH, and that question did not cover its tool, you are asked
-            about that call.
-        executor: Makes the requests. It can be any `concurrent.futures.Executor`, for example that
-            of a cluster, to which the model and the messages are sent. If left out, threads are
-            used. Scripted, recorded and local models always answer in this process, one request at
-            a time. `PersonModel` asks in the calling thread.
-        save: A JSONL file to which answers, and the results of calls that ran, are written. If it
-            already contains an answer of the same model to the same prompt with the same tools,
-            that answer is used. Its finished calls do not run again. So pass the same file again
-            after an interrupt, or after you corrected a case: scores are computed again. Two
-            models are the same if their name, URL and options are equal; for a function, also its
-            source. Give a different model a different name. The file contains no secrets.
-            Therefore, an answer with a secret is requested again if its case now expects something
-            else. If a call did not run, for example because you declined, you are asked again the
-            next time. Only one evaluation or sweep at a time can use a file.
-        max_cost: The limit in US dollars, which includes the cost of the answers in *save*. A
-            request that may exceed the limit is not made. This requires an estimate of its cost,
-            from the model's price or its most expensive answer. Requests that are already running
+            policy requires consent, you are asked once for all calls, before the first request. You
+            are also asked about a call that the model rates HIGH, unless you have already approved
+            its tool.
+        executor: The `concurrent.futures.Executor` that makes the requests. If left out, threads
+            are used. The executor of a cluster gets the model and the messages. Scripted, recorded
+            and local models always answer in this process, one request at a time. `PersonModel`
+            asks its questions in the thread that calls `evaluate`.
+        save: A JSONL file to which answers, and the results of calls that ran, are written. If the
+            file already contains an answer of the same model to the same prompt with the same
+            tools, this answer is used, and its finished calls do not run again. Its score is
+            computed again. Therefore, pass the same file again after an interrupt, or after you
+            have corrected a case. Two models count as the same if their names, URLs and options are
+            equal. For functions, the sources must be equal, too. Give a different model a different
+            name. The file contains no secrets. Therefore, if an answer contained a secret and you
+            have changed what its case expects, the answer is requested again. If a call did not
+            run, for example because you declined, you are asked again the next time. Only one
+            evaluation or sweep at a time can use a file.
+        max_cost: The maximum cost in US dollars, including the answers in *save*. A request that
+            could exceed the limit is not made. The cost of a request is estimated from the price of
+            the model and from the model's most expensive answer. Requests that are already running
             are not stopped, and still cost money.
         system_prompt: The instructions for the models.
-        workers: The most requests that run at the same time in threads.
-        retry_errors: Whether to repeat a request for which *save* contains only an error.
+        workers: The maximum number of threads that make requests at the same time.
+        retry_errors: Whether to repeat a request if *save* contains only an error for it.
         on_progress: A function that is called from time to time with a line of text: the estimate,
-            the progress, or a possible problem of the cases or the file. If left out, such problems
+            the progress, or a possible problem with the cases or the file. If left out, problems
             are shown as warnings.
 
     Raises:
-        CaseError: If there are no cases, or an option cannot be used.
+        CaseError: If there are no cases, or an argument is not valid.
         ConsentError: If calls need consent to run, and the user declined.
         RegistrationError: If one of *tools* is not a tool.
 

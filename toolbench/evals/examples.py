@@ -39,10 +39,10 @@ class Example(BaseModel):
 
     @classmethod
     def of(cls, name: str, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> "Example":
-        """Return an example with those *arguments* that contain no secret and are not too long.
+        """Return an example with all *arguments* except secrets and very long values.
 
-        *masked* is a copy of the arguments with secrets masked. An argument contains a secret if it
-        is different there.
+        *masked* is a copy of the arguments with secrets masked. An argument that differs from its
+        copy contains a secret, so it is left out.
 
         Raises:
             CaseError: If *name* is empty or too long.

@@ -56,18 +56,20 @@ class CallRunner:
         keep: Callable[[int, Json], object],
         redactor: Redactor,
     ) -> tuple[Json, ...]:
-        """Run the *calls* that can run, and return their results.
+        """Run the *calls* of an answer, and return their results.
 
         Args:
-            calls: The calls of an answer.
-            limit: How many calls the user's consent covers. Further calls that need consent do not
-                run, and are marked accordingly.
-            known: The results of calls that ran before, by the position of the call. These calls do
-                not run again.
-            keep: Called after a call has run, with its position and its result, which it adds to
-                *known*. It is not called for calls that were stopped or did not run.
-            redactor: Masks the secrets of the answer and its case, and the key of the model, which
-                may be anywhere in a result.
+            calls: The calls. A call is skipped if it has no tool that can run, or if its arguments
+                are not valid.
+            limit: The number of calls that the user's consent covers. If more calls need consent,
+                they do not run, and their results say so.
+            known: The results of calls that have already run, by the position of the call in
+                *calls*. These calls do not run again.
+            keep: A function that is called with the position and the result of each call that has
+                run. It adds the result to *known*. It is not called for calls that were stopped or
+                did not run.
+            redactor: Masks secrets in the results: those of the answer, those of its case, and the
+                model's API key.
         """
         results: list[Json] = []
         for place, call in enumerate(calls):

@@ -37,9 +37,10 @@ _PICKLE = 4
 
 
 def value_text(value: Any) -> str:
-    """Return the text that identifies *value*; the values 1, 1.0, "1" and true differ.
+    """Return a text that identifies *value*, to compare the value with earlier ones.
 
-    A value that cannot be serialized, such as a lock, gets a random text that equals no other.
+    The values 1, 1.0, "1" and true have different texts. A value that cannot be serialized, such as
+    a lock, gets a random text.
     """
     try:
         return json.dumps(_typed(value))
@@ -63,12 +64,12 @@ def _typed(value: Any) -> list[Any]:
 
 
 def tool_text(tool: ToolDefinition[Any, Any], version: str | None = None) -> str:
-    """Return the text that identifies *tool*: its name, schema, version, and source or server.
+    """Return a text that identifies *tool*: its name, schema, version, and source or server.
 
     Args:
         tool: The tool.
-        version: A label for everything that the source does not show. If left out, the label of
-            the tool or of its server.
+        version: A label for everything that the source does not show, such as the data that the
+            tool reads. By default, the label of the tool or of its server.
     """
     if version is None:
         version = tool.version
@@ -98,9 +99,10 @@ def model_text(model: Model) -> str:
 
 
 def source_of(work: Any) -> str:
-    """Return the source of a function, or of the methods of an object's class.
+    """Return the source code of a function, or of the methods of an object's class.
 
-    If there is no source, as in Python's own console, return the compiled code as text.
+    If the source is not available, as for code typed into Python's console, return the compiled
+    code as text.
     """
     while isinstance(work, partial):
         work = work.func

@@ -62,8 +62,8 @@ def wilson(hits: int, total: int, z: float = _Z) -> tuple[float, float]:
 
     Args:
         hits: The number of hits.
-        total: The number of tries; for 0 the interval is from 0 to 1.
-        z: The quantile of the normal distribution; the default is for 95 %.
+        total: The number of tries. If it is 0, the interval is from 0 to 1.
+        z: The quantile of the normal distribution. The default gives an interval of 95 %.
     """
     if not total:
         return 0.0, 1.0
@@ -86,11 +86,13 @@ class Stratum:
 
 
 def p_value(strata: Iterable[Stratum]) -> float:
-    """Return the two-sided p-value: how likely chance alone makes a difference this large.
+    """Return the two-sided p-value: how likely it is that chance alone causes such a difference.
 
-    Each item of *strata* is one case. The test is the exact conditional test of 2 x 2 tables in
-    strata: within each case the answers are shuffled between before and after. With one answer to
-    each case it is McNemar's exact test. For very many answers the p-value is an approximation.
+    Each item of *strata* is one case. The test is the exact conditional test for stratified 2 x 2
+    tables: it assumes that, within a case, each answer could equally well come from before or from
+    after. If each case has only one answer, this is McNemar's exact test. For very many answers,
+    the p-value is an approximation.
+
     Source: N. Mantel and W. Haenszel, Journal of the National Cancer Institute 22 (1959), 719-748;
     Q. McNemar, Psychometrika 12 (1947), 153-157; A. Agresti, Categorical Data Analysis, 6.3 and
     6.6.

@@ -98,7 +98,7 @@ EQUAL = FieldRule("equal")
 def equal_json(one: Any, other: Any) -> bool:
     """Compare two JSON values as JSON Schema does: 1 equals 1.0, and true is not 1.
 
-    The order of the keys of an object does not matter; the order of a list matters.
+    The order of the items of a list matters, but the order of the keys of an object does not.
     Source: JSON Schema 2020-12 Core, 4.2.2 Instance Equality.
     """
     if isinstance(one, bool) or isinstance(other, bool):
@@ -388,9 +388,10 @@ def misfits(
     Args:
         expected: The call that the case expects.
         sent: The call of the same tool that the model sent.
-        rules: How fields are compared, by their paths: `total`, `guest.name`, `items[0]`,
-            and `items[]` for every item. A field without a rule must be equal JSON. An argument
-            that was not sent counts as its default.
+        rules: The rules for comparing fields, by the path of the field. A path is, for example,
+            `total`, `guest.name`, `items[0]`, or `items[]` for every item of a list. A field
+            without a rule must have an equal JSON value. An argument that was not sent is compared
+            by its default.
     """
     comparison = Comparison(rules)
     problems: list[Problem] = []
@@ -418,13 +419,14 @@ def misfits(
 
 
 def result_differences(expected: Any, actual: Any, rules: Mapping[str, FieldRule]) -> list[Problem]:
-    """Return a problem for each place at which the result *actual* differs from *expected*.
+    """Return a problem for each place where the result *actual* differs from *expected*.
 
     Args:
-        expected: The expected result; `ABSENT` if only the places with a rule are compared.
+        expected: The expected result. If it is `ABSENT`, only places with a rule are compared.
         actual: The result, as JSON data.
-        rules: How places are compared, by their paths, as in `misfits`. The rule of `*` applies to
-            every place that has no rule. If it is `subset`, *actual* may have more keys.
+        rules: The rules for comparing places, by the path of the place, as in `misfits`. The rule
+            `*` applies to every place without a rule of its own. If this rule is `subset`, *actual*
+            may have more keys than *expected*.
     """
     rest = rules.get("*", EQUAL)
     if expected is ABSENT:
@@ -572,8 +574,8 @@ def paired(
 ) -> list[tuple[ExpectedCall, SentCall, list[Problem]]]:
     """Pair expected and sent calls of the same tool, so that they differ as little as possible.
 
-    The calls with the fewest differences are paired first. The order of the calls in one answer
-    does not matter, because they run at the same time. A call may remain without a partner.
+    The two calls with the fewest differences are paired first. A call may remain without a partner.
+    The order of calls in an answer does not matter, because they run at the same time.
     """
     candidates: list[tuple[int, int, int, int, list[Problem]]] = []
     for place, call in enumerate(expected):

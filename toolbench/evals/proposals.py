@@ -32,11 +32,11 @@ def propose(
     each: int,
     seed: int,
 ) -> Iterator[Case]:
-    """Yield at most *each* cases for every tool, and then one case without a call.
+    """Yield at most *each* cases for every tool, and then one case that expects no call.
 
-    Each case of a tool expects a different call. In the last case, no tool should be called.
+    Each case of a tool expects a different call.
 
-    *on_absence* is called with a sentence for each tool for which no call could be made.
+    If no case can be proposed for a tool, *on_absence* is called with a sentence that says so.
     """
     for tool in tools:
         texts: set[str] = set()

@@ -140,12 +140,12 @@ class EvalReport(ReportEntries[Trial]):
         return not (self.failures or self.errors) and len(self) == self.planned
 
     def score(self, name: str = "") -> Score:
-        """Return how many of the planned answers are as expected, with a line for a spreadsheet.
+        """Return the score of the evaluation: how many of the planned answers are as expected.
 
-        A missing answer counts as wrong.
+        A missing answer counts as wrong. The score also has a line to paste into a spreadsheet.
 
         Args:
-            name: The name of the participant; the first cell of the line.
+            name: The name of the participant, for the first cell of the line.
         """
         right = sum(trial.passed is True for trial in self)
         cases = {id(trial.case): trial.case for trial in self}.values()
@@ -154,9 +154,9 @@ class EvalReport(ReportEntries[Trial]):
     def compare(self, earlier: "EvalReport") -> Comparison:
         """Compare this report with *earlier*: list the changed cases, and test for significance.
 
-        Two cases are the same if their titles and prompts are equal. Trials without an answer are
-        left out. A change is significant only if the probability that chance alone causes it is
-        below 5 %.
+        A case in one report is the same as a case in the other if their titles and prompts are
+        equal. Trials without an answer are left out. A change is significant if the probability
+        that chance alone causes it is below 5 %.
         """
         return compared(self, earlier)
 
@@ -171,7 +171,7 @@ class EvalReport(ReportEntries[Trial]):
 
         Args:
             path: A file to which the page is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace the file if it has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -184,7 +184,7 @@ class EvalReport(ReportEntries[Trial]):
 
         Args:
             path: A file to which the XML is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace the file if it has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.

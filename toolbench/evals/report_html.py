@@ -58,7 +58,7 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
 
     Args:
         report: The report.
-        most: The most failures, and the most errors, to show; None for all.
+        most: The maximum number of failures to show, and also of errors. None shows all.
     """
     parts = _overview(report)
     parts += [_failures(report, most), _errors(report, most), _answers(report, most or _PAGE_ROWS)]
@@ -68,8 +68,9 @@ def report_html(report: "EvalReport", *, most: int | None = IN_A_CELL) -> Html:
 def overview_html(report: "EvalReport", key: str) -> Html:
     """Return the report without its failures: the summary, confusion, errors and all answers.
 
-    A click on a row of answers sends the row's number, from 1, to the widget that shows the HTML.
-    *key* is the key of the report in `live_results`; with it, the page loads further answers.
+    If the user clicks an answer, the page sends the number of its row, counted from 1, to the
+    widget that shows the HTML. *key* is the key of the report in `live_results`, with which the
+    page loads more answers.
     """
     parts = _overview(report)
     answers = _answers(report, IN_A_CELL, key=key)

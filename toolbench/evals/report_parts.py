@@ -66,7 +66,7 @@ class ReportEntries(Sequence[Entry]):
     def to_dataframe(self) -> "pd.DataFrame":
         """Return a table with a row for each trial or call.
 
-        A sweep has a column for each argument and for each field of the results.
+        For a sweep, there is a column for each argument, and for each field of the results.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -116,7 +116,7 @@ def scrolled(table: Html) -> Html:
 
 
 def written(text: str, path: str | PathLike[str] | None, *, overwrite: bool) -> str:
-    """Return *text*; also write it to the file *path*, unless that is None.
+    """Return *text*. If *path* is not None, also write the text to this file.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.

@@ -86,11 +86,14 @@ class SavedAnswers:
 
         Args:
             plan: The requests of the evaluation.
-            with_errors: Whether a request for which only an error is saved counts as answered.
-            is_run: Whether this evaluation runs the calls in the answers.
+            with_errors: If only an error was saved for a request, whether to yield the error as the
+                answer.
+            is_run: Whether this evaluation runs the calls in the answers. If so, an answer with a
+                secret is left out if some of its calls have not run, because they cannot run
+                without the secret.
 
         Raises:
-            ToolbenchError: If the file cannot be read, or an answer in it cannot be used.
+            ToolbenchError: If the file cannot be read, or an answer in it is damaged.
         """
         tasks = {self._key(task): task for task in plan}
         results: defaultdict[str, Results] = defaultdict(dict)

@@ -24,10 +24,10 @@ _BEGIN = b'{"toolbench": '
 
 
 class SavedLines:
-    """The lines of one file; an incomplete line, for example after a crash, is skipped.
+    """A file of lines to which the results of an evaluation or a sweep are saved.
 
-    The first line names the kind of the file, and has a random salt. The key of each other line is
-    a hash with this salt.
+    The first line contains the kind of the file and a random salt. Every other line has a key,
+    which is a hash with this salt. An incomplete line, for example after a crash, is skipped.
     """
 
     def __init__(self, path: Path, kind: str) -> None:
@@ -101,10 +101,10 @@ class SavedLines:
         return sha256(text.encode()).hexdigest()[:32]
 
     def stretched(self, *parts: Any) -> str:
-        """Return a slow hash of *parts*, so that a secret in them cannot be found by guessing.
+        """Return a hash of *parts* that takes long to compute, so that secrets cannot be guessed.
 
         Raises:
-            ToolbenchError: If this Python has no such hash, as in Pyodide.
+            ToolbenchError: If this Python has no such hash function, as in Pyodide.
         """
         try:
             from hashlib import (  # noqa: PLC0415 - Pyodide's Python has no OpenSSL

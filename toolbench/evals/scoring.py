@@ -33,7 +33,7 @@ def scores(case: Case, calls: list[ToolCall], redactor: Redactor) -> dict[str, A
 
     Args:
         case: The case with the expected calls.
-        calls: The calls of the answer, from `parse_tool_calls`.
+        calls: The calls of the answer, as `parse_tool_calls` returns them.
         redactor: Masks the secrets in the arguments.
     """
     called = [call.name for call in calls]
@@ -160,13 +160,14 @@ def scored_answer(
     """Return the trial of an answer, with its scores and with secrets masked.
 
     Args:
-        future: Contains the answer and how many seconds it took, or the error of the model or the
-            network.
+        future: A future with the answer and how many seconds it took, or with an error of the model
+            or the network.
         model: The model that was asked.
         tools: The offered tools, by name.
         name: The name of the model.
         case: The case with the prompt.
-        repeat: The number of the answer among the answers of this model to this case, from 1.
+        repeat: The number of the answer, counted from 1, among the answers of this model to this
+            case.
     """
     facts: dict[str, Any] = {}
     try:

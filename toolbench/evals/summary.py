@@ -14,10 +14,10 @@ NO_CALL = "(no call)"
 
 
 class Confusion(dict[str, Counter[str]]):
-    """How often each tool was called, for each expected tool (`NO_CALL` if none was expected).
+    """How often each tool was called, for each tool that was expected.
 
     For example, `confusion["split_bill"]["get_weather"]` is the number of answers that called
-    get_weather when split_bill was expected.
+    get_weather when split_bill was expected. If no call was expected, the key is `NO_CALL`.
     """
 
     def __init__(self, trials: Iterable[Trial]) -> None:
@@ -157,8 +157,8 @@ class Summary(dict[str, ModelSummary]):
     def table(self, *, has_rates: bool = True) -> tuple[list[str], list[list[str]]]:
         """Return the column headings and the rows of a table that has a row for each model.
 
-        Columns that apply to no model are left out. If *has_rates* is false, the columns of the
-        rates are left out, too.
+        A column is left out if it has no value for any model. If *has_rates* is false, the columns
+        with rates are left out, too.
         """
         rows = [_row(name, summary) for name, summary in self.items()]
         heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]

@@ -94,10 +94,10 @@ def make_calls(
     """Call *tool* with each set of arguments in *batch*, and return the results in order.
 
     Args:
-        tool: The tool, or an object that loads it in the worker (`with tool.resolved()`).
+        tool: The tool, or an object whose method `resolved()` loads the tool in the worker.
         batch: The arguments of each call.
-        stop: An event. After it has been set, no further calls are made, and the returned list is
-            shorter than *batch*.
+        stop: An event that ends the work. After it is set, no further calls are made, and the
+            returned list is shorter than *batch*.
     """
     if not isinstance(tool, ToolDefinition):
         with tool.resolved() as definition:

@@ -38,12 +38,12 @@ _LOW = 'role="group" aria-label="Table" tabindex="0" style="max-height:14em;over
 def sweep_html(report: "SweepReport", *, rows: int = _ROWS, key: str = "") -> Html:
     """Return *report* as HTML that needs no kernel.
 
-    In a widget, a click on a row sends the row's number to the widget.
+    If a widget shows the HTML, a click on a row sends the row's number to the widget.
 
     Args:
         report: The report.
-        rows: How many rows the HTML contains.
-        key: The key of the report in `live_results`, from which a page loads the other rows.
+        rows: The maximum number of rows in the HTML.
+        key: The key of the report in `live_results`, with which the page loads the other rows.
     """
     facts = f"{counted(len(report), 'call')} in {duration(report.seconds)}"
     parts = [heading(f"Sweep of {report.tool}", facts), _numbers(report)]
@@ -154,9 +154,10 @@ _MAX_ROWS = 10
 class SweepReport(ReportEntries[Row]):
     """The rows of a sweep, in the order of the calls.
 
-    The report begins with the times within which 50, 90 and 99 % of the calls ended, and the share
-    of errors. A saved notebook contains the first 50 rows, and the page of `to_html` 10,000.
-    Numbers are shown with three digits, but are complete in `columns` and `to_dataframe()`.
+    The report begins with the share of errors, and with the times within which 50, 90 and 99 % of
+    the calls ended. A saved notebook contains the first 50 rows. The page that `to_html` writes
+    contains the first 10,000 rows. Numbers are shown with three digits; `columns` and
+    `to_dataframe()` return them with all digits.
 
     Examples:
         >>> from toolbench import tool
@@ -220,9 +221,9 @@ class SweepReport(ReportEntries[Row]):
     def columns(self) -> dict[str, list[Any]]:
         """All columns with their values: arguments first, then the fields of the results.
 
-        A field with the name of an argument or of a fixed column (`repeat`, `state`, `error`,
-        `seconds`) is called `result.<name>`. An argument with the name of a fixed column is
-        called `argument.<name>`.
+        The fixed columns are `repeat`, `state`, `error` and `seconds`. If an argument has the name
+        of a fixed column, its column is called `argument.<name>`. If a field has the name of an
+        argument or of a fixed column, its column is called `result.<name>`.
         """
         columns: dict[str, list[Any]] = {
             column: [row.arguments.get(name) for row in self]
@@ -247,7 +248,7 @@ class SweepReport(ReportEntries[Row]):
 
         Args:
             path: A file to which the page is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace the file if it has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.

@@ -87,42 +87,49 @@ def sweep(
     """Call *tool* with many sets of arguments, and return a row for each call.
 
     If a call raises an exception, its row contains the error. Calls are not added to `history()`.
-    If consent is needed, you are asked once, before the first call. After an interrupt, the
-    finished rows are returned.
+    If consent is needed, you are asked once, before the first call. After an interrupt, the report
+    contains the calls that have finished.
+
+    With an executor that uses other processes, such as those of a cluster:
+
+    - Each worker has its own copy of the tool. For a server's tool, each worker has its own session
+      with the server, which closes after ten seconds without a call.
+    - Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker.
+    - If a worker dies, the rows of its calls have the state `lost`. To make only these calls again,
+      repeat the sweep with the same *save*.
+    - Quick calls are sent to a worker together, about 50 ms of work at a time.
+    - A tool that is defined in a notebook requires the optional dependency
+      `jupyter-toolbench[processes]`. With ipyparallel, also call `cluster[:].use_cloudpickle()`.
 
     Args:
         tool: The tool, a function, or the name of a registered tool.
-        inputs: A grid, a list of arguments, or a DataFrame with one call per row. A grid, such as
-            `{"x": range(5), "y": ["a", "b"]}`, stands for all combinations of its values. In a
-            grid, a string, an object or a number is a single value. An empty cell of a DataFrame is
-            an omitted argument.
-        executor: Makes the calls. It can be any `concurrent.futures.Executor`; if left out, threads
-            are used. A tool that is neither a plain function nor read-only may have state, so only
-            one thread calls it. On a cluster, each worker has its own copy of the tool. For a
-            server's tool, each worker has its own session, which closes after ten seconds without a
-            call. Variables such as `${TOKEN}` and the tool's secrets are looked up on the worker.
-            If a worker dies, the rows of its calls have the state `lost`; to make only these calls
-            again, repeat the sweep with the same *save*. Quick calls are sent together, about 50 ms
-            of work at a time. Tools that are defined in a notebook need the extra `processes`, and
-            in ipyparallel also `cluster[:].use_cloudpickle()`.
+        inputs: The sets of arguments: a grid, a list of dicts, or a DataFrame with one call per
+            row. A grid, such as `{"x": range(5), "y": ["a", "b"]}`, stands for all combinations of
+            its values. In a grid, a string, an object or a number counts as one value. If a cell of
+            a DataFrame is empty, the argument is left out of the call.
+        executor: The `concurrent.futures.Executor` that makes the calls. If left out, threads are
+            used. But if the tool is neither a plain function nor read-only, only one thread is
+            used, because the tool may have state.
         save: A JSONL file to which each finished call is written as a line. Only one sweep at a
-            time can use it.
-        resume: Whether to reuse results from *save* for calls with the same arguments of the same
-            tool. A tool is the same if its name, schema, `version` and source are the same.
-            The source is that of the function, or of the methods of the executor's class. For a
-            server's tool, the configuration of the server takes the place of the source.
-        version: A label for everything that the source does not show, such as values, functions and
-            files that it reads, or the state of an executor. Give a new label when these change.
-            The default is the label of the tool, as in `meta={"version": "2"}`, or of its server.
+            time can use the file.
+        resume: Whether to reuse a result in *save* for a call of the same tool with the same
+            arguments. Two tools count as the same if their names, schemas, versions (see *version*)
+            and sources are equal. The source of a tool is the code of its function or of its
+            executor's class. For a server's tool, the configuration of the server is compared
+            instead.
+        version: A label for everything that the source does not show, such as other functions,
+            files, or the state of the tool's executor. Pass a new label when any of these has
+            changed. By default, the label of the tool, as in `meta={"version": "2"}`, or the
+            version of its server.
         repeats: How often each call is made.
         workers: The number of threads.
-        retry_errors: Whether to repeat a call for which *save* contains an error.
+        retry_errors: Whether to repeat a call if *save* contains an error for it.
         confirm: Whether to ask for consent if the policy requires it. Use False if the user has
             already been asked.
         on_progress: A function that is called from time to time with a line of text.
 
     Raises:
-        CaseError: If *inputs* are not calls of the tool, or an option cannot be used.
+        CaseError: If *inputs* are not calls of the tool, or another argument is not valid.
         ConsentError: If consent was needed and not given. In this case, no call was made.
         NotImplementedError: If the tool has no executor.
         SecretError: If a secret of the tool has no value, and the user does not give one.

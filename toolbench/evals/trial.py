@@ -15,7 +15,7 @@ _EMPTY: tuple[Any, ...] = (None, (), "")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One answer with its scores; a score is None if it does not apply.
+    """One answer of a model with its scores. A score that does not apply is None.
 
     Examples:
         >>> from toolbench.evals import Case, evaluate

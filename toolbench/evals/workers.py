@@ -59,10 +59,11 @@ class InThisThread(Executor):
 def submitted(
     executor: Executor, function: Callable[..., Any], *args: Any, is_near: bool
 ) -> "Future[Any]":
-    """Submit `function(*args)` to *executor*; if that fails, the returned future has the error.
+    """Submit `function(*args)` to *executor*, and return the future.
 
-    *is_near* says that the executor works in threads of this process. The work then runs in a copy
-    of the caller's context, which contains, for example, answers that were preset with `answering`.
+    If submitting fails, the future has the error. *is_near* tells whether the executor uses threads
+    of this process. If so, the function runs in a copy of the caller's context, for example with
+    the answers that `answering` has preset.
     """
     if is_near:
         function = partial(copy_context().run, function)
@@ -94,7 +95,7 @@ class Lane(Generic[Task]):
         on_end: Callable[[tuple["Lane[Task]", Task]], object],
         may_begin: Callable[[Task], bool],
     ) -> None:
-        """Submit tasks until the executor has `width` tasks, or *may_begin* refuses the next task.
+        """Submit tasks until the executor has `width` tasks, or until `may_begin(task)` is false.
 
         When a task ends, *on_end* is called with a tuple of this lane and the task.
         """
@@ -119,13 +120,14 @@ def completed(
     may_begin: Callable[[Task], bool] = lambda _: True,
     draw: Callable[[], object] | None = None,
 ) -> "Iterator[tuple[Task, Future[Any]]]":
-    """Run the tasks of *lanes*; yield each task with its future as soon as it has finished.
+    """Run the tasks of *lanes*, and yield each finished task with its future.
 
     Args:
         lanes: The tasks, in one lane for each executor.
-        may_begin: Called with each task before it begins; if it returns False, the task waits
-            until another task has finished.
-        draw: Called repeatedly in this thread while no task finishes.
+        may_begin: A function that tells whether a task may begin. If it returns False, the task
+            waits until another task has finished.
+        draw: A function that is called again and again while this thread waits for a task to
+            finish, for example to show the progress.
     """
     queue: SimpleQueue[tuple[Lane[Task], Task]] = SimpleQueue()
     while True:
