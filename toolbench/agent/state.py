@@ -388,7 +388,8 @@ class AgentState:
     def apply(self, event: Event, message: Message | None = None) -> None:
         """Update the state for *event*, which is already in the log.
 
-        Do not apply a message again, because it would be added twice. Other events are not.
+        A message must not be applied again, because it would be added twice. All other events may
+        be applied again.
 
         Args:
             event: The event.

@@ -33,8 +33,8 @@ LARGEST_IMAGE = 5_000_000
 def system_message(text: str, provider: Provider = "openai") -> Json:
     """Return a message that gives the model *text* as its instructions.
 
-    The role is "system" in every format. Anthropic and Gemini expect instructions in a separate
-    field of the request; the models of `toolbench.llm.models` move them there.
+    The role of the message is always "system". Anthropic and Gemini expect instructions in a
+    separate field of the request, so the models of `toolbench.llm.models` move the text there.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, system_message, user_message
@@ -115,7 +115,7 @@ def as_openai_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | Non
 def as_responses_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as an item of the Responses API's `output`; see `as_openai_call`.
+    """Return a call of *tool* as an `output` item of the Responses API; see `as_openai_call`.
 
     Examples:
         >>> from toolbench import tool
@@ -133,7 +133,7 @@ def as_responses_call(
 def as_anthropic_call(
     tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None
 ) -> Json:
-    """Return the call as a `tool_use` block; see `as_openai_call`.
+    """Return a call of *tool* as a `tool_use` block for Anthropic; see `as_openai_call`.
 
     Examples:
         >>> from toolbench import tool
@@ -149,7 +149,9 @@ def as_anthropic_call(
 
 
 def as_gemini_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
-    """Return the call as a `functionCall` part; without *id*, the call has no id.
+    """Return a call of *tool* as a `functionCall` part for Gemini; see `as_openai_call`.
+
+    If *id* is left out, the part has no id.
 
     Examples:
         >>> from toolbench import tool
@@ -165,7 +167,7 @@ def as_gemini_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | Non
 
 
 def as_mcp_call(tool: AnyTool, arguments: Mapping[str, Any], *, id: str | None = None) -> Json:
-    """Return the call as MCP's `tools/call` request; see `as_openai_call`.
+    """Return a call of *tool* as a `tools/call` request of MCP; see `as_openai_call`.
 
     Examples:
         >>> from toolbench import tool
@@ -218,11 +220,11 @@ def respond(
     """Return the message that answers *call*, in its provider's format.
 
     Args:
-        call: The call to answer. The message repeats the call's id and the name that the model
-            used.
-        observation: The result of the call. A call with an `error` needs no observation, because
-            the error is the answer.
-        limit: The maximum number of characters. In a longer text, a note replaces the middle.
+        call: The call to answer.
+        observation: The result of the call. It may be left out if the call has an `error`, because
+            the error is then the answer.
+        limit: The maximum number of characters of text in the message. If the text is longer, a
+            note replaces its middle.
 
     Raises:
         ValueError: If the call has neither an error nor an observation.
@@ -248,14 +250,15 @@ def respond_all(
     *,
     limit: int = LONGEST_TEXT,
 ) -> list[Json]:
-    """Return the messages that answer the calls of one message, in the order of *answers*.
+    """Return the messages that answer all calls of one message, in the order of *answers*.
 
-    Anthropic and Gemini require all results in one message, so the list has one message. In
-    OpenAI's chat completions, results cannot contain images, so the images follow in a user
-    message.
+    Anthropic and Gemini require that one message answers all calls, so the list has only one
+    message. OpenAI's chat completions do not accept images in an answer, so a user message with the
+    images follows the answers.
 
     Args:
-        answers: Each call with its observation, as for `respond`.
+        answers: Pairs of a call and its observation. The observation may be None if the call has
+            an `error`.
         limit: The maximum number of characters of text in each answer.
 
     Raises:

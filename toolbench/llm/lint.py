@@ -305,7 +305,7 @@ def lint_tool(tool: ToolDefinition[Any, Any]) -> list[Finding]:
 
 
 def lint_tools(tools: Iterable[ToolDefinition[Any, Any]]) -> list[Finding]:
-    """Return the findings about each of *tools*, and those about the set, such as equal names.
+    """Return the findings about each tool, and findings that compare tools, such as equal names.
 
     Examples:
         >>> from toolbench import tool

@@ -179,7 +179,7 @@ def _common(parts: Iterable[Part]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens and the cost of one or more answers; a number that is not known is None.
+    """The number of tokens and the cost of one or more answers. Unknown numbers are None.
 
     Examples:
         >>> from toolbench.llm import Usage
@@ -234,7 +234,7 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of an answer that is still arriving, or a note that the request is sent again.
+    """A piece of an answer that is still arriving, or a note that the request will be retried.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, user_message
@@ -290,9 +290,10 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
 
 
 def function_of(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of *tool*, in any provider's format, that has its name and description.
+    """Return the object in *tool* that contains the tool's name and description.
 
-    OpenAI's chat format has it below the key `function`; the other formats have it in the tool.
+    In OpenAI's chat format, this is the object under the key `function`. In the formats of other
+    providers, it is *tool* itself.
     """
     function = tool.get("function")
     if isinstance(function, Mapping):

@@ -12,9 +12,10 @@ _MARK = 6
 
 @dataclass(frozen=True)
 class NameRule:
-    """A rule for names: which characters may come first, and which may follow.
+    """A provider's rule for names: which characters a name may contain.
 
-    `first` and `rest` hold these characters, written as in a character class of a regex.
+    `first` holds the allowed first characters, and `rest` the characters that may follow. Both are
+    written like a character class of a regular expression.
     """
 
     first: str
@@ -28,9 +29,9 @@ class NameRule:
         return re.fullmatch(pattern, name, re.ASCII) is not None
 
     def rename(self, name: str) -> str:
-        """Return *name* if it fits, else a valid name derived from it.
+        """Return *name* if it follows the rule, else a valid name derived from *name*.
 
-        The new name ends with a hash of the old name. So two names stay different even if they
+        The new name ends with a hash of *name*. Therefore, two names stay different even if they
         differ only in characters that are not allowed.
         """
         if self.fits(name):
@@ -67,10 +68,14 @@ _TAIL = re.compile(r"[\s<(].*", re.DOTALL)
 
 
 def meant_by(name: str, known: Collection[str], aliases: Mapping[str, str] = ALIASES) -> str | None:
-    """Return the name in *known* that a model means by *name*.
+    """Return the known name that a model probably means by *name*.
 
-    *name* may be an alias, or the known name in another spelling. Return None if no known name
-    fits, or more than one.
+    Return None if no known name fits, or if several known names fit.
+
+    Args:
+        name: The name that the model used. It may be an alias or an unusual spelling.
+        known: The names that exist.
+        aliases: Maps other names that models use for a tool to the tool's real name.
     """
     bare = _TAIL.sub("", _PREFIX.sub("", name.strip()))
     folded = _folded(bare)

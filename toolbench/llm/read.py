@@ -14,10 +14,11 @@ from toolbench.values import clip
 
 
 def read_message(value: Any) -> Response:
-    """Read *value*: a whole response, a message, one call, or a list of calls.
+    """Read what a model sent, in the format of any provider.
 
     Args:
-        value: A dict, JSON text, an object of a provider's SDK, or a `Message`.
+        value: A whole response, a message, one call, or a list of calls. It may be a dict, JSON
+            text, an object of a provider's SDK, or a `Message`.
 
     Raises:
         BodyError: If no known provider sends such a message.
@@ -118,9 +119,10 @@ class ToolCallAccumulator:
     def add(self, chunk: Any) -> None:
         """Add the next chunk or event: a dict, or an object of the provider's SDK.
 
+        Events with an unknown `type` are ignored.
+
         Raises:
-            BodyError: If *chunk* is not a chunk of a known provider; earlier chunks are kept. An
-                event with an unknown `type` is ignored.
+            BodyError: If *chunk* is not a chunk of a known provider. Earlier chunks are kept.
         """
         data = plain(chunk)
         stream = self._stream or stream_of(data)
@@ -139,9 +141,11 @@ class ToolCallAccumulator:
 
 
 def stream_of(chunk: Any, provider: Provider | None = None) -> Stream:
-    """Return the object that joins the chunks of the stream that begins with *chunk*.
+    """Return a new object that joins the chunks of one streamed message.
 
-    The format is recognized from *chunk*. If several formats fit, that of *provider* is used.
+    Args:
+        chunk: The first chunk, from which the format is recognized. It is not added to the object.
+        provider: The provider whose format is used if *chunk* fits several formats.
 
     Raises:
         BodyError: If *chunk* is not a chunk of a known provider.

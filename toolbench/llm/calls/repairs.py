@@ -42,14 +42,17 @@ _lenient = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each
 def read_json(text: str) -> tuple[Any, list[str]]:
     """Parse *text* as JSON; return the value, and a sentence for each repair.
 
-    Only errors that models were seen to make are repaired. Around and between values, these are a
-    code fence around the JSON, a comma before a closing bracket, and keys without quotes. In
-    values, they are single quotes, Python's literals, raw control characters in strings, and
-    backslashes that do not begin an escape. Text that was cut off, or that can mean two things, is
-    never repaired.
+    Only errors that models were seen to make are repaired:
+
+    - a code fence around the JSON, a comma before a closing bracket, and keys without quotes
+    - strings in single quotes, and Python's `True`, `False` and `None`
+    - raw control characters in strings, and backslashes that do not begin an escape
+
+    Text that was cut off, or that can mean two things, is never repaired.
 
     Raises:
-        NotJsonError: If *text* cannot be read with certainty; the error says why.
+        NotJsonError: If *text* is not JSON, and the meaning is not certain enough for a repair. The
+            error message gives the reason.
     """
     repairs: list[str] = []
     inside = _unfenced(text)
@@ -82,10 +85,13 @@ def _unfenced(text: str) -> str | None:
 
 
 def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments of a call, which may be JSON text, and a sentence for each repair.
+    """Return the arguments of a call as a dict, and a sentence for each repair.
+
+    Args:
+        value: The arguments as the model sent them: JSON text or a dict.
 
     Raises:
-        NotJsonError: If *value* is not an object; the error says why.
+        NotJsonError: If *value* cannot be read as an object. The error message gives the reason.
     """
     repairs: list[str] = []
     is_checked = isinstance(value, str)
@@ -116,10 +122,10 @@ def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def json_at(text: str, at: int) -> tuple[Any, int]:
-    """Return the JSON value at position *at* of *text*, and the position of its end.
+    """Return the JSON value that starts at position *at* of *text*, and the position of its end.
 
     Raises:
-        NotJsonError: If there is no JSON value, or it needs a repair.
+        NotJsonError: If no JSON value starts there, or if the value needs a repair.
     """
     try:
         value, end = _lenient.raw_decode(text, at)
@@ -129,9 +135,10 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
 
 
 def embedded(text: str) -> tuple[list[Any], str]:
-    """Return the JSON objects and lists of objects in *text*, and the rest of the text.
+    """Return the JSON values in *text*, and the words around them.
 
-    If any object or list is malformed, no value is returned, because *text* may have been cut off.
+    Only objects and lists of objects count as values. If one of them is malformed, no value is
+    returned, because *text* may have been cut off.
     """
     values: list[Any] = []
     words: list[str] = []
@@ -249,7 +256,7 @@ _SCALAR = re.compile(
 
 @dataclass(frozen=True)
 class Repair(Problem):
-    r"""One repair of a call: the path of the value, and a sentence about the repair.
+    r"""A repair of one value in a call: the path of the value, and a sentence about the repair.
 
     Examples:
         >>> from toolbench import tool
@@ -268,11 +275,11 @@ class Repair(Problem):
 
 
 class Mending:
-    """Repairs the arguments of one call, and lists the repairs in `repairs`.
+    """Repairs the arguments of one call, and describes each repair in `repairs`.
 
     Args:
-        secret: The paths of the secrets in the arguments. The sentences about repairs do not quote
-            the values at these paths.
+        secret: The paths of the arguments that are secret. The descriptions do not quote these
+            arguments.
     """
 
     def __init__(self, secret: Collection[Path] = ()) -> None:

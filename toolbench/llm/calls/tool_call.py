@@ -138,7 +138,7 @@ class CallMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
-    """A call: either an `action` that is ready to run, or an `error`.
+    """A model's call of a tool. It has either an `action` that is ready to run, or an `error`.
 
     Examples:
         >>> from toolbench import tool
@@ -186,8 +186,8 @@ class ToolCall:
         If the call has an `error`, it is not run, and its observation is the error.
 
         Args:
-            conversation: The conversation that the executor gets as its second argument.
-            source: Who started the run, as the history records it.
+            conversation: The conversation that the tool's executor gets as its second argument.
+            source: Who started the run. The history records this.
 
         Raises:
             NotImplementedError: If the tool has no executor.
@@ -200,10 +200,10 @@ class ToolCall:
         )
 
     def answer(self, observation: Observation | None = None) -> Json:
-        """Return the message that answers the call, like `respond`.
+        """Return the message that answers the call; see `respond`.
 
         Args:
-            observation: The result of the call; a call with an `error` needs none.
+            observation: The result of the call. It may be left out if the call has an `error`.
 
         Raises:
             ValueError: If the call has neither an error nor an observation.
@@ -239,8 +239,8 @@ def parse_tool_calls(
 ) -> list[ToolCall]:
     """Return the calls in *message*, in their order; an empty list if there are none.
 
-    If a call names an unknown tool or has wrong arguments, it is returned with an `error`; no
-    exception is raised.
+    A call that names an unknown tool or has wrong arguments raises no exception. It is returned
+    with an `error`.
 
     Args:
         message: A response, a message or a single call, in the format of OpenAI (chat completions
@@ -249,12 +249,12 @@ def parse_tool_calls(
             one is used.
         aliases: Maps other names that models use for a tool to the tool's real name.
         provider: The provider whose format the message has. By default, the format is recognized
-            from the keys of the message. A message of only a name and arguments counts as MCP.
-        written_calls: Whether the model is known to write calls into its text. If so, and if the
-            message has no other calls, the calls in its text are read. Their JSON must be the whole
-            text (bare or in a code fence), or follow a mark such as `<tool_call>` with no words
-            after it. JSON in the middle of words is an example, not a call. Leave this false for
-            any other model, because its text may quote a page or a file that contains such a call.
+            from the keys of the message. A message that has only a name and arguments counts as
+            MCP.
+        written_calls: Whether to look for calls in the text of the message, if it has no other
+            calls. Set this only for a model that is known to write its calls as text. The text of
+            any other model may quote a call from a page or a file. JSON in the text is a call if
+            it is the whole text, or if it is at the end and follows a mark such as `<tool_call>`.
 
     Raises:
         BodyError: If no known provider sends such a *message*.

@@ -78,12 +78,15 @@ class WrittenCall:
 
 
 def written_calls(text: str) -> tuple[list[WrittenCall], str]:
-    """Return the calls in *text*, and the words before them; no calls if *text* has only words.
+    """Return the calls that a model wrote in *text*, and the words before the calls.
 
-    JSON counts as calls in two cases. Either it is the whole text, with or without a code fence. Or
-    it follows a mark such as `<tool_call>` outside quoted code, and no words come after it.
-    Thinking before the calls, in `<think>`, is returned with the words. A call that is not JSON is
-    returned with a `problem`.
+    JSON counts as a call in two cases:
+
+    - It is the whole text, with or without a code fence around it.
+    - It follows a mark such as `<tool_call>` outside quoted code, and no words come after it.
+
+    If the model put its thoughts in `<think>` before the calls, they belong to the words. A call in
+    another format than JSON is returned with a `problem`.
     """
     start = 0
     if thinking := _THINKING.match(text):
@@ -242,15 +245,16 @@ _PASSWORD_NOTE = re.compile(r"\((?:.*; )?format: password[;)]")
 def without_unread(
     message: Message, tools: Iterable[Any], *, are_written_calls_read: bool = False
 ) -> Message:
-    """Return *message* without arguments that cannot be parsed and may contain a secret.
+    """Return *message* without arguments that may contain a secret but cannot be parsed.
 
-    A note replaces such arguments. Their words are also masked in the other texts of the message.
-    If there are no such arguments, return *message* itself.
+    A note replaces the whole arguments, because the secret cannot be found in them. If their words
+    also occur in other parts of the message, they are masked there too. A message without such
+    arguments is returned unchanged.
 
     Args:
         message: The message of a model.
         tools: The tools that were offered to the model, in any format.
-        are_written_calls_read: Whether calls that the model writes into its text are run.
+        are_written_calls_read: Whether calls that the model writes as text are run.
     """
     written = _unread_in(message.text, are_read=are_written_calls_read)
     if not written and all(read_arguments(call.arguments) is not None for call in message.calls):

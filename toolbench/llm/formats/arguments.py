@@ -17,7 +17,7 @@ Kind = Literal["removed", "rewritten", "renamed", "shortened"]
 
 @dataclass(frozen=True)
 class Change:
-    """A change to a part of a tool that a provider does not accept.
+    """A change to one part of a tool, because a provider does not accept the original part.
 
     Examples:
         >>> from toolbench import tool
@@ -44,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True)
 class FormatReport:
-    """A report on a tool in the format of one provider: all changes, and whether strict mode is on.
+    """The changes to a tool that one provider requires, and whether its strict mode can be used.
 
     Examples:
         >>> from toolbench import tool
@@ -101,10 +101,11 @@ class Changes:
 
 
 def plain_root(schema: Json, changes: Changes) -> Json:
-    """Return *schema* as an object with properties, without alternatives at its outermost level.
+    """Return *schema* as one object, for providers that refuse alternatives at the outermost level.
 
-    The alternatives are merged into one object. If some properties are needed only together, the
-    description says so. The tool itself still checks all arguments.
+    Alternatives such as `anyOf` are merged into one object with all properties. The description
+    then tells the model which properties belong together. The tool itself still checks the
+    arguments with the original schema.
     """
     root = dict(schema)
     target, _ = resolve(schema, schema)

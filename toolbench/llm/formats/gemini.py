@@ -71,9 +71,10 @@ _IN_WORDS = frozenset(
 
 
 def gemini_schema(schema: Json, changes: Changes) -> Json:
-    """Return *schema* in Gemini's format; add each change to *changes*.
+    """Return *schema* in Gemini's format, and add each change to *changes*.
 
-    The result is empty if *schema* has no properties, because Gemini refuses such an object.
+    If *schema* has no properties, the result is empty, because Gemini refuses an object without
+    properties.
     """
     if schema.keys() & {"$defs", "definitions"}:
         changes.note("", "rewritten", "definitions were put where they are used")

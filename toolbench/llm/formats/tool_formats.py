@@ -29,11 +29,11 @@ def to_openai(
 
     Args:
         tool: The tool.
-        security_risk: Whether to add the argument `security_risk`, with which the model rates the
+        security_risk: Whether to add an argument `security_risk`, in which the model rates the
             risk of its call. A read-only tool never gets this argument.
-        summary: Whether to add the argument `summary`, in which the model states the purpose of its
-            call in one line.
-        longest_description: The maximum number of characters of the description. A longer
+        summary: Whether to add an argument `summary`, in which the model states the purpose of
+            its call in one line.
+        longest_description: The maximum number of characters of the tool's description. A longer
             description is cut, if possible at the end of a sentence.
 
     Raises:
@@ -61,7 +61,7 @@ def to_responses(
     summary: bool = False,
     longest_description: int = SHORT_DESCRIPTION,
 ) -> Json:
-    """Return *tool* for OpenAI's Responses API; for parameters and errors see `to_openai`.
+    """Return *tool* for OpenAI's Responses API. The parameters and errors are as in `to_openai`.
 
     Examples:
         >>> from toolbench import tool
@@ -79,7 +79,7 @@ def to_responses(
 
 
 def to_anthropic(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
-    """Return *tool* for Anthropic's Messages API; for parameters and errors see `to_openai`.
+    """Return *tool* for Anthropic's Messages API. The parameters and errors are as in `to_openai`.
 
     Examples:
         >>> from toolbench import tool
@@ -95,7 +95,7 @@ def to_anthropic(tool: AnyTool, *, security_risk: bool = False, summary: bool = 
 
 
 def to_gemini(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
-    """Return *tool* as a Gemini function declaration; for parameters and errors see `to_openai`.
+    """Return *tool* as a declaration for Gemini. The parameters and errors are as in `to_openai`.
 
     Examples:
         >>> from toolbench import tool
@@ -111,7 +111,7 @@ def to_gemini(tool: AnyTool, *, security_risk: bool = False, summary: bool = Fal
 
 
 def to_mcp(tool: AnyTool, *, security_risk: bool = False, summary: bool = False) -> Json:
-    """Return *tool* as an MCP server lists it, unchanged; for the parameters see `to_openai`.
+    """Return *tool* as an MCP server would list it. The parameters are as in `to_openai`.
 
     Examples:
         >>> from toolbench import tool
@@ -147,10 +147,12 @@ def format_report(
     security_risk: bool = False,
     summary: bool = False,
 ) -> FormatReport:
-    """Report the changes that *provider* requires to *tool*, and why strict mode is off.
+    """Return a report on the changes to *tool* that *provider* requires.
+
+    The report also says whether strict mode can be used, and why not.
 
     Raises:
-        ValueError: If there is no such provider.
+        ValueError: If *provider* is not the name of a provider.
 
     Examples:
         >>> from toolbench import tool

@@ -33,24 +33,23 @@ def wires_of(x: Any) -> list[Wire]:
 class ClientModel(StreamedModel):
     """A model that sends its requests with the client of a provider's package.
 
-    If the client is async, cancelling closes its request immediately. If the client is sync, its
-    call runs in a thread, which cannot be stopped. So its connection stays open after a cancel
-    until the next part of the answer arrives, and the provider may charge for the tokens up to
-    then.
+    Cancelling closes the request of an async client immediately. With a sync client, the connection
+    stays open until the next part of the answer arrives, because its thread cannot be stopped. The
+    provider may charge for the tokens of this part.
 
     Args:
-        client: `openai.OpenAI`, `anthropic.Anthropic`, `google.genai.Client`, their async
-            versions, or subclasses.
+        client: An object of the class `openai.OpenAI`, `anthropic.Anthropic` or
+            `google.genai.Client`, of its async version, or of a subclass.
         model: The provider's name for the model.
         name: The display name of the model; by default *model*.
-        provider: The format of the requests. By default, this is the client's first format;
-            "responses" selects OpenAI's Responses API.
+        provider: The message format, such as "responses" for OpenAI's Responses API. By default,
+            a client of `openai` uses chat completions.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
         written_calls: Whether to read calls that the model writes into its text.
 
     Raises:
-        ValueError: If there is no *model*, or the client does not support the format of *provider*.
+        ValueError: If *model* is missing, or the client does not support the format *provider*.
     """
 
     def __init__(

@@ -46,16 +46,27 @@ def as_model(
 ) -> Model:
     """Turn *x* into a model.
 
-    If the server is overloaded or fails temporarily, the request is sent again, up to four times in
-    all. Before each retry, the model waits as long as the server asks, and `on_chunk` gets a chunk
-    of the kind "retry".
+    *x* may be one of these:
 
-    A client is used with its own settings, such as a proxy and headers. Its keys, and the secrets
-    in its headers and `default_query`, are masked in everything that is shown or saved. A token
-    from a token provider (Azure AD, Vertex), or a header of `google.genai`, is masked only if it is
-    a secret of the conversation: `Conversation(secrets={"token": token})`. A client of
-    `google.genai` sends its key to every address that it is redirected to. To prevent this, put
-    `"follow_redirects": False` into its `client_args` and `async_client_args`.
+    - A URL: the address of a server with OpenAI's protocol, then `#` and the name of the model, as
+      in `"http://localhost:11434/v1#qwen3"`.
+    - A client of `openai`, `anthropic` or `google.genai`, sync or async, together with the name of
+      the model: `(client, "model")`. You can also pass only the client, and the model as *name*.
+    - A function `(messages, tools) -> message`. It gets the messages and the tools in the
+      provider's format, and returns a message, an `Answer`, a string or a provider's response.
+    - A model, which is returned unchanged.
+
+    If the server is overloaded or fails temporarily, the request is retried. A request is sent at
+    most four times. Before each retry, the model waits as long as the server asks, and `on_chunk`
+    gets a chunk of the kind "retry".
+
+    A client keeps its own settings, such as a proxy and headers. Its keys, and the secrets in its
+    headers and `default_query`, are masked in everything that is shown or saved. Tokens from a
+    token provider (Azure AD, Vertex) and headers of `google.genai` are not masked. To mask them,
+    pass them to the conversation: `Conversation(secrets={"token": token})`.
+
+    If a server redirects a client of `google.genai`, the client sends its key to the new address.
+    To prevent this, put `"follow_redirects": False` into its `client_args` and `async_client_args`.
 
     Cancelling closes the request of an async client immediately. With a sync client, the connection
     stays open until the next part of the answer arrives, and the provider may charge for that part.
@@ -63,23 +74,18 @@ def as_model(
     event loop.
 
     Args:
-        x: A model, a function, a client or a URL. A model is returned unchanged. A function
-            `(messages, tools) -> message` gets the messages and the tools in the provider's format,
-            and returns a message, an `Answer`, a string or a provider's response. A client of
-            `openai`, `anthropic` or `google.genai`, sync or async, is passed together with the name
-            of the model, as `(client, "model")`; or it is passed alone, and *name* is the model. A
-            URL is the address of a server with OpenAI's protocol, followed by `#` and the model:
-            `"http://localhost:11434/v1#qwen3"`.
+        x: A URL, a client, a function or a model.
         name: The display name of the model.
-        provider: The message format: "openai", "responses", "anthropic", "gemini" or "mcp". The
-            default for functions and URLs is "openai"; with "responses", a client of `openai` uses
-            the Responses API.
-        api_key_env: For a URL, the environment variable that holds the key; by default, no key is
-            sent. A client has its own key.
+        provider: The message format: "openai", "responses", "anthropic", "gemini" or "mcp". For
+            functions and URLs, the default is "openai". For a client of `openai`, "responses"
+            selects the Responses API.
+        api_key_env: The name of the environment variable that holds the key for a URL. If left
+            out, no key is sent. A client has its own key.
         options: Fields sent with every request, such as `{"temperature": 0}`.
-        price: US dollars for a million input and output tokens, for `usage.cost`.
-        written_calls: Whether to read calls that the model writes into its text. Small models need
-            this if their server does not parse their calls. Leave this false for other models,
+        price: The prices of a million input tokens and a million output tokens, in US dollars.
+            `usage.cost` is computed from them.
+        written_calls: Whether to read calls that the model writes into its text. Set this for a
+            small model whose server does not parse its calls. Do not set it for other models,
             because their text may quote a call from a page.
 
     Raises:
@@ -161,9 +167,9 @@ class FunctionModel:
     """A model that calls a function `(messages, tools) -> message`.
 
     Args:
-        function: A function that gets the messages and the tools in the provider's format, and
+        function: A function that gets the messages and the tools in the provider's format. It
             returns a message, an `Answer`, a string or a provider's response. An async function
-            runs in the background loop.
+            runs in toolbench's background event loop.
         name: The display name of the model; by default the name of the function.
         provider: The provider whose message format the model uses.
         written_calls: Whether to read calls that the model writes into its text.

@@ -92,13 +92,12 @@ def printable(words: str) -> str:
 
 
 def fault_of(error: BaseException, place: str, redactor: Redactor) -> Fault | None:
-    """Return the fault of a failed request to *place*; None if *error* is a bug of toolbench.
+    """Return a description of a failed request; None if *error* comes from a bug in toolbench.
 
     Args:
-        error: The error that the transport or a provider's package raised.
-        place: The host, or the name of the client.
-        redactor: The redactor that masks the key, because some providers quote the key in their
-            messages.
+        error: The exception that the transport or a provider's package raised.
+        place: The host that the request was sent to, or the name of the client that sent it.
+        redactor: Masks the API key, which some providers quote in their error messages.
     """
     status = status_of(error)
     if status is not None:

@@ -49,8 +49,10 @@ class AddressModel(StreamedModel):
             must have exactly one model.
         name: The display name of the model; by default the name of the model, or else the host.
         provider: "openai" (chat completions) or "responses".
-        api_key_env: The environment variable that holds the key; no other variable is ever sent.
-        api_key: The key of a server that this program started; *api_key_env* has priority.
+        api_key_env: The name of the environment variable that holds the API key. No other variable
+            is ever sent.
+        api_key: The API key of a server that this program started. It is used if there is no
+            *api_key_env*.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
         written_calls: Whether to read calls that the model writes into its text.

@@ -30,8 +30,8 @@ _STOPPED = object()
 class InThread:
     """A request that calls `work(send)` in a new thread.
 
-    A thread cannot be stopped. If the caller stops waiting, the thread continues until it next
-    calls *send*. That call raises `StoppedError`, which ends *work*.
+    Closing the request cannot stop the thread immediately. The thread continues until *work* calls
+    *send* again. This call raises `StoppedError`, which ends *work*.
     """
 
     def __init__(self, work: Callable[[Send], object]) -> None:
@@ -95,14 +95,14 @@ Request = InThread | InLoop
 
 
 def received(request: Request, cancel: Cancellable) -> Iterator[Any]:
-    """Yield the chunks that *request* receives, as they arrive.
+    """Start *request*, and yield its chunks as they arrive.
 
-    The request is closed when the iteration ends, even if an interrupt comes while the request
-    begins. After a cancel, the caller does not wait until the request is closed.
+    The request is always closed at the end, even after an error or an interrupt. If *cancel* is
+    cancelled, the iteration ends immediately, without waiting until the request is closed.
 
     Raises:
         StoppedError: If *cancel* was cancelled.
-        BaseException: The error of the request.
+        BaseException: If the request fails; its error is raised again.
     """
     if cancel.cancelled:
         raise StoppedError

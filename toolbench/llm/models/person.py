@@ -33,7 +33,7 @@ from toolbench.values import copied
 
 @dataclass(frozen=True)
 class PersonRequest:
-    """A request for the user to answer, exactly as a model would get it.
+    """A request that the user answers in place of a model. It is exactly what a model would get.
 
     Examples:
         >>> from toolbench import tool
@@ -111,9 +111,10 @@ _asking_here: ContextVar[Answerer | None] = ContextVar("asking_here", default=No
 
 @contextmanager
 def asked_by(answerer: Answerer) -> Iterator[None]:
-    """Within the `with` block, and in runs that it starts, let *answerer* ask the user.
+    """Make each `PersonModel` use *answerer* while the `with` block runs.
 
-    This does not apply to a `PersonModel` that has its own answerer.
+    Runs that the block starts use it too. A `PersonModel` that has its own answerer is not
+    affected.
     """
     token = _asking_here.set(answerer)
     try:
@@ -123,16 +124,16 @@ def asked_by(answerer: Answerer) -> Iterator[None]:
 
 
 class PersonModel:
-    """A model whose answers you write: you see each request and answer it.
+    """A model that you play yourself: it shows you each request, and you write the answer.
 
-    Without an *answerer*, you are asked in the cell, by `input()`, or in the panel of the run. You
-    first choose a tool to call or write text, and then give each argument of the tool. To give the
-    answers in advance, use `answering` of `toolbench.runs.questions`. The first request shows the
-    schema of a tool; later requests show only its name.
+    You are asked below the cell (by `input()`) or in the panel of the run. First, you write text or
+    choose a tool to call; then, you give each argument of the tool. The first request shows the
+    schemas of the tools, and later requests show only their names. To give the answers in advance,
+    use `answering` of `toolbench.runs.questions`.
 
     Args:
-        answerer: A function that asks in another way, such as in a panel. You may replace the
-            attribute `answerer` at any time.
+        answerer: A function that gets each request and returns your answer. It replaces the
+            questions in the cell or panel. You may also set the attribute `answerer` later.
         name: The display name of the model.
         provider: The provider whose message format the model uses.
 

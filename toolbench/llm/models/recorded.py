@@ -69,25 +69,29 @@ _MOST_TEXTS = 4
 
 
 class RecordedModel:
-    """A model that replays answers from a file; an inner model can answer new requests.
+    """A model that replays recorded answers from a file.
 
-    A recorded answer is used only for a request with exactly the same messages and tools. A new
-    request goes to the inner model, and the answer is recorded. Without an inner model, a new
-    request raises an error, which shows the difference from the most similar recorded request. If a
-    request is repeated, the next answer that was recorded for it is used. Without an inner model,
-    the first answer is used again after the last one.
+    A request gets a recorded answer only if its messages and tools are exactly the same. If the
+    same request was recorded several times, its answers are used in the recorded order.
 
-    The file has one JSON object per line, `{"request": ..., "answer": ...}`. It contains neither
-    the inner model's key nor secret arguments of calls. A mark replaces each of these secrets, and
-    matches any value in later requests.
+    - With an inner model: It answers each request for which no recorded answer is left. Its answer
+      is added to the file.
+    - Without an inner model: A new request raises an error, which shows how the request differs
+      from the most similar recorded request. When all answers to a request have been used, they
+      are used again from the first.
+
+    The file has one JSON object per line, `{"request": ..., "answer": ...}`. In place of the inner
+    model's key and of secret arguments, it contains a mark, which matches any value in a later
+    request.
 
     Args:
-        path: The file; it may be missing if there is an inner model.
+        path: The file. It may be missing if there is an inner model.
         inner: The model that answers the requests that are not in the file.
-        name: The display name; by default the name of the inner model or of the recorded one.
+        name: The display name. By default, it is the name of the inner model or, without an inner
+            model, of the recorded model.
 
     Raises:
-        ModelError: If there is no such file, or a line of it is not a recorded answer.
+        ModelError: If the file is missing, or one of its lines is not a recorded answer.
 
     Examples:
         >>> from toolbench.llm import RecordedModel, ScriptedModel, user_message
@@ -142,11 +146,11 @@ class RecordedModel:
         on_chunk: OnChunk | None = None,
         cancel: Cancellable | None = None,
     ) -> Answer:
-        """Return the recorded answer to this request, or record a new one.
+        """Return the recorded answer to this request, or ask the inner model and record its answer.
 
         Raises:
             ModelDriftError: If there is no recorded answer and no inner model.
-            ModelError: If the inner model fails; its error is not recorded.
+            ModelError: If the inner model fails. Errors are not recorded.
         """
         cancel = not_cancelled(cancel, self.name)
         tool_list = offered(tools, self.provider)

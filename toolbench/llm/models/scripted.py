@@ -29,8 +29,8 @@ class ScriptedModel:
     """A model for tests and demos, which answers each request with the next item of a script.
 
     Args:
-        script: What the model says, one item per request: a message in the provider's format, an
-            `Answer`, a string, or an exception to raise.
+        script: The answers, one for each request. An answer is a string, an `Answer`, a message in
+            the provider's format, or an exception to raise.
         name: The display name of the model.
         provider: The provider whose message format the model uses.
 

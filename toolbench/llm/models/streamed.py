@@ -88,10 +88,10 @@ class StreamedModel:
     ) -> Answer:
         """Return the next message of the conversation, like `Model.complete`.
 
-        If a server is busy (429, 503), the request is sent again after the delay that the server
-        names, up to four times in all; *on_chunk* gets a note of each retry. If an answer breaks
-        off, the request is not sent again. The error that is raised then has the part that arrived
-        in its attribute `answer`.
+        If the server is busy (status 429 or 503), the request is retried after the delay that the
+        server asks for. A request is sent at most four times, and *on_chunk* gets a note before
+        each retry. If the connection fails in the middle of an answer, the request is not retried.
+        The attribute `answer` of the error that is raised contains the part that arrived.
         """
         cancel = not_cancelled(cancel, self.name)
         self._prepare(cancel)
@@ -191,7 +191,10 @@ class _AnswerSoFar:
         self._is_done = False
 
     def add(self, chunk: Any) -> Iterator[Chunk]:
-        """Add the next chunk, a dict or an object of the provider's package; yield its pieces.
+        """Add the next chunk of the stream, and yield the pieces of the answer in this chunk.
+
+        Args:
+            chunk: A dict, or an object of the provider's package.
 
         Raises:
             ModelError: If the chunk reports an error of the provider.

@@ -28,9 +28,10 @@ def answer_of(
     cancel: Cancellable | None = None,
     redactor: Redactor = NO_SECRETS,
 ) -> Answer:
-    """Return the answer of *model*, like `Model.complete`; if a tracer is configured, add a span.
+    """Return the answer of *model*, and record a span if OpenTelemetry is configured.
 
-    If the span contains messages, *redactor* masks the secrets in these messages.
+    The parameters are as in `Model.complete`. If the span contains messages, *redactor* masks the
+    secrets in them.
     """
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",

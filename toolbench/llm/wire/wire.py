@@ -166,10 +166,11 @@ class Wire(ABC):
 
     @abstractmethod
     def read(self, data: Mapping[str, Any]) -> Message:
-        """Read *data*, a message of a conversation.
+        """Read a message in the provider's format.
 
-        Each provider's module documents how it treats malformed parts. `raw` keeps the original, so
-        that `write` returns an unchanged message exactly as it came.
+        The attribute `raw` of the result and its parts keeps the original data. So `write` returns
+        an unchanged message exactly as it came. Each provider's module documents how it treats
+        malformed parts.
         """
 
     def read_parts(self, parts: Sequence[Any]) -> Message:
@@ -188,11 +189,13 @@ class Wire(ABC):
 
     @abstractmethod
     def write(self, message: Message) -> list[Json]:
-        """Write *message* as one or more messages of the provider.
+        """Return *message* as one or more messages in the provider's format.
 
-        Some providers need one message for each result, or separate messages for images. An
-        implementation first calls `message.sent_to(self.provider)`, which removes data that only
-        other providers understand. If a part has `raw`, the implementation writes `raw`, updated
+        Several messages are needed if the provider requires one message for each result, or
+        separate messages for images.
+
+        An implementation first calls `message.sent_to(self.provider)`, which removes data that only
+        other providers understand. If a part has `raw`, the implementation writes a copy of `raw`
         with the part's current text, arguments and id.
         """
 
@@ -209,10 +212,10 @@ class Wire(ABC):
         return list(self._with_images_shown(self.with_written_results(messages)))
 
     def with_written_results(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield *messages*. Results of calls that the model wrote as text move to user messages.
+        """Yield *messages*, with the results of some calls moved to messages of the user.
 
-        If a model writes a call as text, it gets the result as text too, with the images. The
-        provider does not know such a call, and would refuse a result for it.
+        These are the results of calls that the model wrote as text. The provider did not recognize
+        such a call, and would refuse a result for it. So the model gets the result as text too.
         """
         sent: set[Any] = set()
         for message in messages:
@@ -285,11 +288,11 @@ class Wire(ABC):
 
         Args:
             model: The provider's name for the model.
-            messages: The conversation; instructions have the role "system". Implementations pass it
-                through `accepted` first.
+            messages: The conversation. Messages with the role "system" are instructions. An
+                implementation first passes the messages through `accepted`.
             tools: The tools in the provider's format.
-            options: Further fields, such as `temperature`. They cannot replace fields that this
-                method sets.
+            options: Further fields of the body, such as `temperature`. They cannot replace fields
+                that this method sets.
         """
 
     def holder_of_secrets(self, client: Any) -> Any:
@@ -448,10 +451,10 @@ def as_sent_first(arguments: Any) -> Any:
 
 
 def json_value(text: str) -> Any:
-    """Parse *text*, the arguments of a call as JSON; return *text* itself if it is not valid JSON.
+    """Parse the arguments of a call. If *text* is not valid JSON, return *text* itself.
 
-    Text that was cut off is not valid. NaN and infinities, such as 1e999, count as invalid too.
-    Python reads them, but a request cannot contain them.
+    Numbers that Python reads as NaN or infinity, such as `1e999`, are not valid, because a request
+    cannot contain them.
     """
     try:
         return json.loads(text or "{}", parse_constant=_refuse, parse_float=_finite)
@@ -516,12 +519,13 @@ def parts_of(content: Any, part: Callable[[Json], Iterable[Part]]) -> Iterator[P
 
 
 def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json]) -> Any:
-    """Return *parts* as OpenAI's `content`: a string or a list.
+    """Return *parts* as the `content` of a message to OpenAI, which is a string or a list.
 
     Args:
         parts: The parts of the message.
-        before: The earlier `content` of the message, or None. A string stays a string if *parts*
-            are all text, and a list stays a list.
+        before: The `content` of the message when it was read; None for a new message. If it was a
+            list, the result is a list. If it was a string, and all parts are text, the result is
+            a string.
         block: A function that writes one part as an item of a list.
     """
     texts = [part.text for part in parts if isinstance(part, TextPart)]
@@ -534,10 +538,12 @@ def content_of(parts: Sequence[Part], before: Any, block: Callable[[Any], Json])
 def joined_turns(
     messages: Iterable[Json], key: str, parts_of: Callable[[Json], list[Any]]
 ) -> list[Json]:
-    """Return *messages* as turns; each turn joins successive messages of the same role.
+    """Join successive messages that have the same role. Messages without parts are left out.
 
-    *key* is the field with the parts of a message. *parts_of* returns the parts that a request may
-    contain.
+    Args:
+        messages: The messages in the provider's format.
+        key: The field of a message that contains its parts.
+        parts_of: A function that returns the parts of a message that a request may contain.
     """
     turns: list[Json] = []
     for message in messages:
@@ -552,9 +558,12 @@ def joined_turns(
 
 
 def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None:
-    """Return the token counts in *data*, a usage that a provider sent; None if there are none.
+    """Return the tokens and the cost that a provider reported; None if it reported nothing.
 
-    The fields *into* are added up as input tokens, and the fields *out* as output tokens.
+    Args:
+        data: The part of the response that reports the usage.
+        into: The names of the fields that count input tokens. Their sum is used.
+        out: The names of the fields that count output tokens. Their sum is used.
     """
     if not isinstance(data, Mapping):
         return None
@@ -636,9 +645,9 @@ _GROWING = frozenset(
 
 
 def grow(into: Json, piece: Mapping[str, Any]) -> None:
-    """Merge *piece*, the next piece of a streamed object, into *into*, with all its keys.
+    """Merge the next piece of a streamed object into *into*, the object so far.
 
-    Unknown keys are kept, because a provider may want them back: for example the signature of a
+    Unknown keys are kept, because the next request may need them, such as the signature of a
     thought.
     """
     for key, value in piece.items():
