@@ -50,11 +50,11 @@ _log = logging.getLogger(__name__)
 class MCPClient(Sequence[MCPToolDefinition]):
     """A sequence of the tools of all connected servers. Use it in `with`, or call `sync_close()`.
 
-    A tool usually keeps the name that its server gives it. If several servers of one configuration
-    have a tool of the same name, the name of the server is put before the name of each of these
-    tools: `git_status`, `hub_status`. If a server that is connected later has a tool whose name is
-    taken, only the new tool gets a prefix. A tool keeps its name until its server is forgotten, or
-    a configuration with this server is added again. You can always find a tool by its address,
+    A tool usually has the same name as on its server. If several servers of one configuration have
+    a tool of the same name, each of these tools gets the server's name as a prefix: `git_status`,
+    `hub_status`. If a server that you connect later has a tool whose name is taken, only the new
+    tool gets the prefix. A tool keeps its name until its server is forgotten, or a configuration
+    with this server is added again. You can always find a tool by its address, such as
     `git.status`. Source: OpenHands SDK.
 
     Examples:
@@ -200,10 +200,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         dev: bool = False,
         watch: bool = False,
     ) -> MCPServerSession:
-        """Connect a server under the name *name*, and replace an older session of this name.
+        """Connect a server under the name *name*, and replace an existing session with this name.
 
-        The older session is closed first. If it is connected with another *entry*, it is closed
-        only after the new session is connected.
+        The existing session is closed first. However, if it is connected with a different *entry*,
+        it is closed only after the new session is connected.
 
         Args:
             name: The name of the server in this client.
@@ -212,32 +212,32 @@ class MCPClient(Sequence[MCPToolDefinition]):
             mode: The protocol to use: `auto` tries the newer protocol first, `legacy` uses the
                 older one (MCP 2025-11-25 and before), or a version such as `2026-07-28`.
             record: The file to which all messages of the session are written. If the environment
-                variable `TOOLBENCH_REPLAY` is `1`, the file is replayed instead of written.
+                variable `TOOLBENCH_REPLAY` is `1`, the file is replayed instead.
             replay: The file of a recording, which answers the requests in place of the server.
                 *entry* is ignored, and no server is started.
-            timeout: The time limit for connecting, in seconds; if None, the client's timeout is
+            timeout: The time limit for connecting, in seconds. If None, the client's timeout is
                 used.
-            roots: The roots for this server; if empty, it gets the roots of the client.
-            extensions: Extensions to declare to this server, in addition to those of the client.
-            approve: Whether to approve *entry* without asking the user, if `discover` found it in a
-                file; see `create_mcp_tools`.
-            dev: Whether you are developing the server, which must be started by a command. If its
-                source files have changed, the next call restarts the server, and a note in the
-                result says which tools have changed. Changes then need no approval, and your own
-                calls need no consent; calls by models and agents still do. This lasts until you
-                disconnect the server, or connect it without *dev*. The files that the command names
-                are watched, together with the source files in and below the folders of these files.
-                If the command names no file, the folder in which it starts is watched. Hidden
-                folders, environments and build folders are skipped; at most 2,000 files and 500
-                folders are watched.
-            watch: Whether to restart the server as soon as a file changes, not only at the next
-                call; requires *dev*.
+            roots: The roots for this server. If empty, the roots of the client are used.
+            extensions: Extensions to declare to this server, in addition to the client's
+                extensions.
+            approve: Whether to approve *entry* without asking the user. This matters only if
+                `discover` found *entry* in a file; see `create_mcp_tools`.
+            dev: Whether you are developing the server. It must be started by a command. If its
+                source files have changed, the next call restarts the server, and the result has a
+                note that names the changed tools. You do not have to approve these changes. Your
+                own calls need no consent, but calls by models and agents still need it. This lasts
+                until you disconnect the server or connect it without *dev*. The files named by the
+                command are watched, together with all source files in and below their folders. If
+                the command names no file, the folder in which it starts is watched. Hidden folders,
+                environments and build folders are skipped. At most 2,000 files and 500 folders are
+                watched.
+            watch: Whether to restart the server as soon as a file changes, instead of at the next
+                call. This requires *dev*.
 
         Raises:
             ConsentError: If *entry* was found in a file and is not approved.
-            ServerError: If the server cannot be reached, or *dev* cannot be used with it. The
-                failed session is then in `servers`, unless an earlier session of the same name is
-                kept.
+            ServerError: If the server cannot be reached, or *dev* cannot be used with it. `servers`
+                then contains the failed session, unless an existing session has kept the name.
         """
         if replay is None and record is not None and is_replaying():
             replay = record
@@ -267,11 +267,12 @@ class MCPClient(Sequence[MCPToolDefinition]):
         timeout: float | None = None,
         approve: bool = False,
     ) -> list[MCPServerSession]:
-        """Connect all servers of *config*, or only those named in *only*, at the same time.
+        """Connect all servers of *config*, or only the servers named in *only*, at the same time.
 
         If a server fails, the other servers are still connected, and the `error` of the failed
-        session has the reason. Sessions of the same names are replaced as by `connect`. For
-        *record*, *replay* and *approve* see `create_mcp_tools`, for *timeout* see `connect`.
+        session has the reason. An existing session with the same name is replaced, as `connect`
+        describes. For *record*, *replay* and *approve*, see `create_mcp_tools`. For *timeout*, see
+        `connect`.
 
         Raises:
             ConsentError: If the servers of a file are not approved.
@@ -332,9 +333,9 @@ class MCPClient(Sequence[MCPToolDefinition]):
             }
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
-        """Connect the server *name* again, even after `disconnect`.
+        """Connect the server *name* again. It may have been disconnected by `disconnect`.
 
-        *mode* is the protocol, as in `connect`; if it is None, the mode of the last connection is
+        *mode* is the protocol, as in `connect`. If it is None, the mode of the last connection is
         used.
 
         Raises:
@@ -410,7 +411,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self._servers.note_connected(session)
 
     def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:
-        """Call `on_tools_changed` with those tools of *session* whose names are in *names*.
+        """Pass the new tools of *session*, whose names are in *names*, to `on_tools_changed`.
 
         The function is called in a new thread, because it may call the tools and wait for results.
         """
@@ -555,13 +556,14 @@ def handler_of(
 ) -> Answerer | None:
     """Combine the handlers into one function that passes each question to the right handler.
 
-    If only one handler is given, the other questions go to the user. Return None if there is no
-    handler at all.
+    If there is only one handler, the user answers the questions that it does not handle. Return
+    None if there is no handler at all.
 
     Args:
-        elicitation_handler: Answers forms and requests to visit a page.
-        sampling_handler: Writes messages in place of a model.
-        answerer: Deprecated; will be removed in the next release. Answers all questions.
+        elicitation_handler: A function that answers forms, and requests to visit a web page.
+        sampling_handler: A function that writes messages in place of a model.
+        answerer: Deprecated; will be removed in the next release. A function that answers all
+            questions.
     """
     if answerer is not None:
         warn(

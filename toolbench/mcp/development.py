@@ -143,9 +143,10 @@ class Development:
             self._told = offer
 
     def note(self, server: str) -> list[str]:
-        """Return a list with a note on why *server* was restarted and how its tools have changed.
+        """Return a note that says why *server* was restarted and how its tools have changed.
 
-        The list is empty if the server was not restarted because of its files.
+        The note is the only item of a list. The list is empty if no change of files caused a
+        restart.
         """
         with self._lock:
             cause, self._cause = self.cause, None

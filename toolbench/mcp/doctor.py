@@ -71,11 +71,11 @@ class Step(NamedTuple):
 
 
 def diagnose(name: str, entry: Any, *, seconds: float = 30.0) -> Iterator[Step]:
-    """Connect the server *name* once, in a separate session, and yield the result of each step.
+    """Connect to the server *name* in a separate session, and yield the result of each step.
 
     After the first failure, the remaining steps are yielded as `skipped`. Each invalid schema of a
-    tool is a separate failed step. Any thread may call this function. If the function is
-    interrupted, everything that it has started is ended.
+    tool is a separate failed step. Any thread may call this function. If it is interrupted, it ends
+    everything that it has started.
 
     Args:
         name: The name of the server.

@@ -78,9 +78,10 @@ class FormQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class UrlQuestion(Question):
-    """A request that the user visit a web page; accept when the user has agreed to visit the page.
+    """A server's request that the user visit a web page.
 
-    Never open the page without asking the user. Source: MCP, elicitation in URL mode.
+    Always ask the user before you open the page. Accept the request only if the user has agreed to
+    visit the page. Source: MCP, elicitation in URL mode.
     """
 
     url: str
@@ -266,9 +267,9 @@ def wait_answering(
 ) -> T:
     """Run `ask(*args, answerer=...)` in the background loop, wait, and return its result.
 
-    If a server asks a question during the request, the function set by `answering` answers it.
-    Without such a function, *answerer* answers; if *answerer* is None, the user does. An answerer
-    that is not `async` runs in the calling thread.
+    Questions that the server asks during the request are answered by the function that `answering`
+    has set, or else by *answerer*. If both are missing, the user answers. A function that is not
+    `async` runs in the calling thread.
 
     Raises:
         ServerError: If the request was cancelled.

@@ -133,10 +133,10 @@ def call_failed(error: Exception, call: Call, inbox: "Inbox") -> CallFailedError
 
 
 def asides_of(call: Call, inbox: "Inbox") -> list[str]:
-    """Return notes for the user on other output that the server wrote during *call*.
+    """Return notes for the user on unexpected output of the server during *call*.
 
-    Such output is text on stderr, and lines on stdout that are not messages. A part of it may come
-    from other calls that ran at the same time.
+    The notes quote text on stderr, and lines on stdout that are not messages. If several calls ran
+    at the same time, another call may have caused the output.
     """
     asides = []
     if call.noise:
@@ -186,10 +186,10 @@ def code_of(error: BaseException) -> int | None:
 
 
 def forgot_session(error: Exception, call: Call) -> bool:
-    """Tell whether *call* failed because the server no longer knows the session.
+    """Return whether *call* failed because the server no longer knows the session.
 
-    Such a server answers with HTTP status 404. An unknown method is also answered with 404, but it
-    has a JSON-RPC error code by which it is recognized.
+    The server then answers with HTTP status 404. Servers also answer 404 if they do not know a
+    method, but such an answer contains a JSON-RPC error code.
     """
     failure = call.http_failure
     if failure is None or failure.status != 404:
@@ -347,10 +347,9 @@ def about_noise(line: str) -> str:
 
 
 def required_pages(error: BaseException) -> list[dict[str, Any]]:
-    """Return the web pages that the server wants the user to visit before it answers.
+    """Return the web pages that the user must visit before the server answers.
 
-    The server lists them as `elicitations` in the data of *error*; entries without a URL are
-    skipped.
+    They are listed as `elicitations` in the data of *error*. Entries without a URL are skipped.
     """
     data = getattr(error, "data", None)
     offered = data.get("elicitations") if isinstance(data, dict) else None
@@ -372,11 +371,12 @@ def broken(
     is_process: bool = True,
     variables: Collection[str] = (),
 ) -> BrokenError:
-    """Return the error for a broken connection, with *text* and the last lines of stderr.
+    """Return the error for a broken connection: *text*, followed by what is known about the cause.
 
-    The exit code of the server's process, and lines on stdout that are not messages, are added to
-    *text*. *variables* are the names of the environment variables that the server was given. If
-    stderr asks for another variable, advice on how to set it is added.
+    The cause may be visible in the exit code of the server's process, in lines on stdout that are
+    not messages, or in the last lines of stderr. *variables* are the names of the environment
+    variables that the server was given. If stderr mentions that another variable is missing, the
+    error says how to set it.
     """
     lines = [text]
     if exit_code is not None:
@@ -463,8 +463,8 @@ def import_advice(lines: Sequence[str]) -> str:
 def first_cause(lines: Iterable[str]) -> str:
     """Return the original exception in the last traceback of *lines*, or an empty string.
 
-    A traceback may show several exceptions, each raised while the previous one was being handled.
-    The first one is returned, because later ones often hide the reason.
+    A traceback may show several exceptions, each raised while the previous exception was being
+    handled. The first exception is returned, because the later ones often hide the reason.
     """
     first = present = ""
     is_linked = is_drawn = False
@@ -498,10 +498,10 @@ def variable_advice(lines: Iterable[str], known: Collection[str]) -> str:
 
 
 def short_reason(server: str, error: str) -> str:
-    """Shorten *error*, the message about a *server* that did not connect, to one line.
+    """Shorten *error*, the message of a server that did not connect, to one line.
 
-    If the message quotes lines of stderr, the result is the exception in these lines, or else their
-    last line.
+    If the message quotes lines of stderr, return the exception in these lines. If they contain no
+    exception, return the last line.
     """
     message, heading, wrote = error.partition(f"\n{STDERR}\n")
     if heading:

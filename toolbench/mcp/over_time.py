@@ -39,7 +39,8 @@ def write_snapshot(session: "MCPServerSession", file: str, *, overwrite: bool) -
     """Save the tools, resources and prompts of *session* in *file*, for later comparisons.
 
     Raises:
-        FileError: If the file has other content and *overwrite* is false, or cannot be written.
+        FileError: If the file exists with other content and *overwrite* is False, or if it cannot
+            be written.
     """
     path = session.snapshot().write(file, overwrite=overwrite)
     tools = counted(len(session.tools), "tool")
@@ -79,10 +80,10 @@ class Comparison:
 
 
 def compare(session: "MCPServerSession", other: str) -> Comparison:
-    """Compare the tools, resources and prompts of *session* with those of *other*.
+    """Compare the tools, resources and prompts of *session* with an older state, *other*.
 
-    Earlier calls are checked too, to find those that the server would refuse now. They are taken
-    from the history, and from *other* if it is a recording.
+    The result also contains earlier calls that the server would refuse now. The earlier calls are
+    taken from the history. If *other* is a recording, its calls are checked too.
 
     Args:
         session: The session with the newer state.
@@ -202,7 +203,7 @@ def trust_of(session: "MCPServerSession") -> Trust:
 
 
 def approve(session: "MCPServerSession", offer: Offer) -> str:
-    """Approve *offer*, the tools and instructions of *session* whose changes the user has seen.
+    """Approve *offer*, which contains the tools and instructions that the user has seen.
 
     Raises:
         ServerError: If the server needs no approval, or its tools or instructions have changed

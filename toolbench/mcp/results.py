@@ -137,19 +137,20 @@ class MCPObservation(Observation):
     def data(self) -> Any:
         """The answer as Python objects.
 
-        If the answer has structured content, this is the content without the wrapper `{"result":
-        ...}` that some servers add. A wrapped string that is a JSON object or list is parsed. If
-        the answer has no structured content, but a single text block that is JSON, the text is
-        parsed. In all other cases this is the text of the answer, or None if there is no text.
+        If the answer has structured content, this is the structured content. Some servers wrap it
+        as `{"result": ...}`; the wrapper is removed, and a wrapped string that is a JSON object or
+        list is parsed. If the answer has no structured content, but a single text block that is
+        JSON, this is the parsed text. Otherwise, this is the text of the answer, or None if there
+        is no text.
         """
         return answer_data(self.structured, self.blocks, self.text)
 
     @property
     def links(self) -> list[str]:
-        """The URIs of the resources that the answer links to, for `session.read_resource(uri)`.
+        """The URIs of the resources to which the answer links.
 
-        A panel shows a button for each link, and reads the resource only when the button is
-        pressed.
+        `session.read_resource(uri)` reads one of them. A panel shows a button for each link, and
+        reads the resource only when the button is pressed.
         """
         uris = []
         for block in self.blocks:
@@ -223,8 +224,8 @@ def tool_observation(
 ) -> MCPToolObservation:
     """Convert *result*, the server's answer to a call of *tool*, to an observation.
 
-    *promise* is the validator of the tool's output schema. If the structured content of *result*
-    does not fit this schema, the observation has a warning and `as_declared=False`, but it is not
+    *promise* is the validator for the tool's output schema. If the structured content of *result*
+    does not match the schema, the observation has a warning and `as_declared=False`, but it is not
     an error.
     """
     warnings: list[str] = []
@@ -271,11 +272,11 @@ def stopped_observation(tool: str, text: str) -> MCPUnfinishedObservation:
 
 
 def with_way_back(observation: MCPToolObservation, server: str) -> MCPToolObservation:
-    """If *server* failed because it needs the older protocol, advise the user to reconnect.
+    """Return *observation*. If it failed because of the protocol version, add advice as a warning.
 
-    Such a server tried to send a request to the client, which only the older protocol (MCP
-    2025-11-25 and before) allows. The advice is added as a warning, which models do not see,
-    because a model cannot reconnect.
+    Some servers try to send a request to the client during a call. Only the older protocol (MCP
+    2025-11-25 and before) allows this. The warning advises the user to reconnect *server* with that
+    protocol. Models do not see warnings.
     """
     text = observation.text
     if not observation.is_error or not any(phrase in text for phrase in _OLDER_WAY):

@@ -26,10 +26,9 @@ _costs: WeakKeyDictionary[MCPToolDefinition, TokenCount] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class TokenBill:
-    """How many tokens each tool adds to a request with its name, description and arguments.
+    """The number of tokens that each tool adds to a request by its name, description and arguments.
 
-    Tools that are meant only for an app of the server are left out, because they are not sent to
-    models.
+    Tools that only an app of the server may call are left out, because they are not sent to models.
     """
 
     total: TokenCount
@@ -98,11 +97,12 @@ class ServerReview:
         destructive: The tools that declare that they may delete or overwrite data.
         undeclared: The tools that do not declare what they change.
         disabled: The tools that cannot be called, each with the reason.
-        findings: What lint finds in the tools that are sent to models, worst first.
-        changes: The changes since the server was approved, most severe first. If there are any, the
-            tools cannot be called until they are approved.
-        warnings: The texts of the server that contain invisible characters.
-        error: Why the server does not answer or does not list its tools; empty if all is well.
+        findings: Problems that lint finds in the tools that are sent to models, worst first.
+        changes: The changes since the server was approved, most severe first. While there are
+            unapproved changes, the tools cannot be called.
+        warnings: Strings of the server that contain invisible characters.
+        error: Why the server does not answer or does not list its tools. Empty if there is no
+            problem.
     """
 
     server: str

@@ -132,15 +132,15 @@ _PERSON = "a person"
 def message_of(
     answer: Answer, messages: list[Mapping[str, Any]], params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Convert *answer* to the message that is sent back for a `sampling/createMessage` request.
+    """Convert *answer* to the message that answers a `sampling/createMessage` request.
 
-    *answer* is a string, a complete message with a `role`, a tool call (`{"tool": name,
-    "arguments": {...}}`), or a list of tool calls. *messages* and *params* are those of the
-    request.
+    *answer* is a string, a complete message with a `role`, a tool call
+    (`{"tool": name, "arguments": {...}}`), or a list of tool calls. *messages* and *params* are
+    parts of the request.
 
     Raises:
-        ServerError: If *answer* calls a tool that the request does not offer, or calls no tool
-            although the request requires a tool call.
+        ServerError: If *answer* calls a tool that the request does not offer. Also if *answer*
+            calls no tool although the request requires a tool call.
     """
     content = dict(answer.content or {})
     value = content.get("answer", content)

@@ -272,7 +272,8 @@ class MCPServerSession:
     def reconnect(self, mode: str | None = None) -> None:
         """Close the connection if it is open, and connect again.
 
-        *mode* is the protocol, as in `MCPClient.connect`; if it is None, the last mode is used.
+        *mode* is the protocol, as in `MCPClient.connect`. If it is None, the mode of the last
+        connection is used.
 
         Raises:
             ServerError: If the server cannot be reached.
@@ -308,7 +309,7 @@ class MCPServerSession:
     def catch_up(self) -> list[str]:
         """Restart the server if it is under development and its files have changed.
 
-        Return a list with a note for the user, which names the changes in the server's tools,
+        Return a list with one note for the user. It names the changes in the server's tools,
         resources and prompts since the previous note. The list is empty if there is nothing to
         report.
 
@@ -335,12 +336,13 @@ class MCPServerSession:
     def start_recording(self, path: str | Path) -> Path:
         """Write all messages of the session to the file *path*, from now on.
 
-        The file also contains the messages that opened the connection, and the lists, which are
-        requested again for it. It can therefore be replayed like a recording of the whole session.
+        The messages that opened the connection are written too, and the lists of tools, resources
+        and prompts are requested again. The file can therefore be replayed like a recording of the
+        whole session.
 
         Raises:
-            ServerError: If the session is not connected, is already being recorded, or is a replay;
-                or if the file cannot be written, or exists and is not a recording.
+            ServerError: If the session is not connected, is already being recorded, or is a replay.
+                Also if the file cannot be written, or exists and is not a recording.
         """
         with self._beginning:
             if self.recording is None and not self.is_connected:
@@ -349,15 +351,15 @@ class MCPServerSession:
             return portal.call(self._start_recording, self._recorder_for(path))
 
     def record_so_far(self, path: str | Path) -> list[str]:
-        """Write all messages until now to the file *path*, as a recording.
+        """Write all messages that the session has had until now to the file *path*, as a recording.
 
-        Return sentences on missing messages; the list is empty if the recording is complete. This
-        also works after the session was disconnected. If the session is connected and messages are
-        missing, the tools are listed again, so that the recording can be replayed.
+        Return sentences about missing messages; the list is empty if the recording is complete. If
+        messages are missing and the session is connected, the tools are listed again, so that the
+        recording can be replayed. You can call this even after the session was disconnected.
 
         Raises:
-            ServerError: If the session has no messages, is already being recorded, or is a replay;
-                or if the file cannot be written, or exists and is not a recording.
+            ServerError: If the session has no messages, is already being recorded, or is a replay.
+                Also if the file cannot be written, or exists and is not a recording.
         """
         with self._beginning:
             if not len(self.traffic):
@@ -396,7 +398,8 @@ class MCPServerSession:
     def stop_recording(self) -> Path | None:
         """End the recording and return its file, or None if there was no recording.
 
-        A tool call that is still running is recorded as failed, so it will fail in a replay.
+        If a tool call is still running, it is recorded as failed. It will therefore fail in a
+        replay.
         """
         return portal.call(self._stop_recording)
 
@@ -579,8 +582,9 @@ class MCPServerSession:
 
         Use this for requests for which the session has no method. The server must answer within the
         session's `timeout`. If the server asks a question first, the function set by `answering`
-        answers it, or else the handler of the session, or else the user. The time for answering
-        does not count towards the timeout. If the connection breaks, the request is not repeated.
+        answers it. Without such a function, the handler of the session answers, and without a
+        handler, the user answers. The time for answering does not count towards the timeout. If the
+        connection breaks, the request is not repeated.
 
         Args:
             method: The method of the request. Tool calls, handshakes and subscriptions are refused.
@@ -704,17 +708,16 @@ class MCPServerSession:
         /,
         **others: str,
     ) -> Completions:
-        """Return the server's suggestions for completing *value* of *argument*.
+        """Return the server's suggestions for completing *value*, the beginning of an argument.
 
         Args:
             target: A prompt or its name, or a resource template or its URI template.
-            argument: The argument of the prompt, or the variable of the template, whose value is
-                typed.
+            argument: The name of the prompt's argument, or of the template's variable.
             value: The characters that the user has typed.
             **others: The values of the other arguments.
 
-        `has_more` and `total` of the result tell whether there are more completions. The result is
-        empty if the server has no completions.
+        The result is empty if the server does not complete arguments. `has_more` and `total` of the
+        result tell whether there are more suggestions.
         """
         place = self.connection, self._seconds
         return portal.call(complete, *place, target, argument, value, others)

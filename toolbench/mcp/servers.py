@@ -63,9 +63,9 @@ def _without(sessions: Sessions, name: str) -> Sessions:
 class Servers:
     """The sessions of one client, which any thread may read and change.
 
-    The mappings of sessions are never modified: a change replaces them by new ones. The caller that
-    removes a session must also close it, so that no session or process is forgotten when several
-    threads make changes.
+    A mapping of sessions is never modified; each change creates a new mapping. The caller that
+    removes a session must also close it. Otherwise, the process of its server would continue to
+    run.
     """
 
     def __init__(self) -> None:
@@ -145,10 +145,10 @@ class Servers:
         return session
 
     def note_connected(self, session: "MCPServerSession") -> None:
-        """Register *session* under its name again, after it was connected again.
+        """Register *session* under its name again, after it has been reconnected.
 
-        If another session has the name now, *session* is only remembered, so that it is closed
-        together with the client.
+        If another session has taken the name, *session* is only remembered, so that it is closed
+        when the client is closed.
         """
         with self._lock:
             state = self._state
@@ -163,13 +163,13 @@ class Servers:
     # --- connecting and closing -----------------------------------------------------
 
     async def connect(self, sessions: Collection["MCPServerSession"]) -> dict[str, str]:
-        """Connect *sessions* at the same time; return the errors of those that failed, by name.
+        """Connect *sessions* at the same time, and return the errors of failed sessions by name.
 
-        An old session of the same name is replaced. If it is connected with another configuration,
-        it is replaced only after the new session is connected, and it is kept if the new session
-        fails. Otherwise, it is closed and replaced before the new session is connected. If the new
-        session fails, a disconnected session of the same name is kept, and can be connected again.
-        Await this in the background loop.
+        A new session replaces an old session of the same name, usually before it is connected.
+        However, if the old session is connected with a different configuration, it is replaced only
+        after the new session is connected. If the new session fails, such an old session is kept.
+        An old session that was disconnected is also kept, and can be connected again. Await this in
+        the background loop.
         """
         from anyio import create_task_group  # noqa: PLC0415 - asyncio, only for what is async
 
@@ -299,10 +299,11 @@ def way_back(server: str) -> str:
 
 
 def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
-    """Return advice on how to find *tool*, which no connected server has; empty if there is none.
+    """Return advice on how to find *tool*, which no connected server has under this name.
 
-    The advice names tools of the same name by their addresses, or the disconnected server that has
-    the tool.
+    If connected servers have tools of the same name, the advice contains their addresses. If a
+    disconnected server has the tool, the advice names the server. Return an empty string if there
+    is no advice.
 
     Args:
         sessions: The sessions of the disconnected servers, by name.
@@ -382,7 +383,8 @@ class ConnectedServers:
         server is started.
 
         Raises:
-            ToolNotFoundError: If no such server is connected, or it has no such tool.
+            ToolNotFoundError: If no server called *server* is connected, or it does not have the
+                tool.
         """
         session = self.session(server)
         if session is not None:

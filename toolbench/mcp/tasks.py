@@ -67,8 +67,8 @@ class TaskState:
         """Return the state of the task that *raw*, a message of the server, describes.
 
         Raises:
-            CallFailedError: If the task has no id, or its state is not one of those that MCP
-                defines, so that its end could not be recognized.
+            CallFailedError: If the task has no id, or MCP does not define its state. It would then
+                be impossible to find out when the task ends.
         """
         identity, status = raw.get("taskId"), raw.get("status")
         if not isinstance(identity, str) or not identity:
@@ -124,10 +124,10 @@ def _seconds(milliseconds: Any) -> float | None:
 
 
 def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
-    """Refuse to call *tool* if it can run only as a task of the older protocol.
+    """Refuse to call *tool* if it can only run as a task of MCP 2025-11-25.
 
     Raises:
-        CallFailedError: If the tool requires that calls run as tasks of MCP 2025-11-25.
+        CallFailedError: If *tool* requires this. toolbench does not support these older tasks.
     """
     execution = tool.get("execution")
     if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
@@ -157,9 +157,10 @@ async def task_result(
     connection: ReconnectingConnection,
     tasks: "deque[MCPTask]",
 ) -> dict[str, Any]:
-    """Wait for the task that the answer *raw* to *call* describes, and return its result.
+    """Wait for the end of a task, and return its result.
 
-    The task is added to *tasks*. Await this in the background loop.
+    *raw* is the server's answer to *call*, which describes the task. The task is added to *tasks*.
+    Await this in the background loop.
 
     Raises:
         CallFailedError: If there is no result, for any reason.

@@ -80,7 +80,9 @@ class MCPToolAction(Action):
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Self:
-        """Create an action with *arguments*; its repr hides secrets, found by *schema* or name.
+        """Create an action with *arguments*. Its repr hides secrets.
+
+        An argument is a secret if *schema* marks it as one, or if its name suggests one.
 
         Examples:
             >>> from toolbench.mcp import MCPToolAction
@@ -237,9 +239,9 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def as_listed(self) -> Self:
         """Return the tool as its server last listed it, without a new request.
 
-        If this tool is a modified copy, the result has the same modifications. This tool itself is
-        returned if the server no longer lists it. If the user has not approved the latest
-        definition, the definition that was used last is returned.
+        If this tool is a modified copy, the result has the same modifications. If the server no
+        longer lists the tool, this tool itself is returned. If the user has not approved the latest
+        definition, the previous definition is returned.
         """
         if self._listing is None:
             return self
@@ -296,8 +298,8 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def catch_up(self) -> MCPToolObservation | None:
         """Restart the server if the user is developing it and its files have changed.
 
-        The next result has a note about the restart. Return None, or the observation of a failed
-        call if the server does not start.
+        The result of the next call then has a note about the restart. If the server does not start,
+        return an observation that says so; otherwise, return None.
         """
         try:
             self.executor.client.notices += self.executor.client.catch_up()
@@ -306,7 +308,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON object from which `from_dict` can find the tool on a connected server.
+        """Return a JSON object from which `from_dict` can find this tool again.
 
         The object contains the name of the server, but not how to connect to it.
         """
@@ -372,10 +374,12 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         return Problem(problem.path, f"{REQUIRED}, and {near[0]!r} is not an argument")
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> MCPToolAction:
-        """Return the action with *arguments*, without optional nulls that the schema forbids.
+        """Return the action with *arguments*.
+
+        If an optional argument is null and the schema forbids null, the argument is left out.
 
         Raises:
-            ArgumentsError: If *arguments* do not fit the server's schema; the error lists up to
+            ArgumentsError: If *arguments* do not match the server's schema. The error lists up to
                 twenty problems.
         """
         sendable = self._sendable(arguments)
@@ -419,7 +423,7 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
     def parameters(self, *, security_risk: bool = False, summary: bool = False) -> dict[str, Any]:
         """Return the JSON Schema of the arguments as it is sent to a model.
 
-        It is a copy of the server's schema, to which two arguments can be added.
+        The result is a copy of the server's schema. Up to two arguments are added to it.
 
         Args:
             security_risk: Whether to add an argument `security_risk`, with which the model must
@@ -437,14 +441,14 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         input_schema: dict[str, Any] | None = None,
         output_schema: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the tool as a JSON object, as in the answer of its server to `tools/list`.
+        """Return the tool as a JSON object, in the form that `tools/list` of MCP requires.
 
-        Two things are left out: the defaults and examples of secret arguments, and the invalid
-        parts of the server's description, which `notes` names.
+        The object is the server's description, except for two parts. The defaults and examples of
+        secret arguments are left out. Invalid parts, which `notes` lists, are left out too.
 
         Args:
-            input_schema: The schema of the arguments, if it is to replace the server's schema.
-            output_schema: The schema of the result, if it is to replace the server's schema.
+            input_schema: A schema of the arguments to use instead of the server's schema.
+            output_schema: A schema of the result to use instead of the server's schema.
         """
         if input_schema is None and "inputSchema" in self.entry:
             input_schema = without_secret_samples(self.entry["inputSchema"])
@@ -471,11 +475,11 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
 
 
 def give_names(tools: Iterable[MCPToolDefinition], names: dict[ToolAddress, str]) -> None:
-    """Give each of *tools* a unique name, and add it to *names* under the address of the tool.
+    """Choose a unique name for each of *tools*, and store it in *names* under the tool's address.
 
-    Tools whose addresses are in *names* keep their names. A new tool is called by its name on the
-    server. If that name is taken, or several of the new tools have it, the name of the server is
-    put before it.
+    If the address of a tool is already in *names*, its name does not change. A new tool usually
+    gets its name on the server. If that name is already used, or several of the new tools have it,
+    the name of the server is added as a prefix.
     """
     new = [address for address in map(ToolAddress.of, tools) if address not in names]
     if not new:
@@ -507,8 +511,8 @@ def named(tool: MCPToolDefinition, name: str) -> MCPToolDefinition:
 class MCPToolExecutor(ToolExecutor[MCPToolAction, MCPToolObservation]):
     """An executor that sends the calls of one tool to its server.
 
-    If a call fails at the server or on the way, the result is an observation with `is_error=True`.
-    Source: OpenHands SDK, `MCPToolExecutor`.
+    If the server reports an error or the call does not reach it, the result is an observation with
+    `is_error=True`. Source: OpenHands SDK, `MCPToolExecutor`.
 
     `${NAME}` in an argument is replaced by the secret `NAME` of the conversation, never by an
     environment variable. The value of the secret is hidden in records and in the traffic.

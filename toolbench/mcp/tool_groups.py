@@ -70,8 +70,8 @@ class ToolGroup(Sequence[MCPToolDefinition]):
 def groups_of(tools: Iterable[MCPToolDefinition]) -> list[ToolGroup]:
     """Group the *tools* of one server by the beginning of their names, largest group first.
 
-    A beginning that the names of all tools share does not form a group. There are at most twenty
-    groups; the twentieth contains all remaining tools.
+    If all tools have the same beginning, it is ignored. There are at most twenty groups. If there
+    would be more, the twentieth group contains all remaining tools.
     """
     by_name = {tool.remote_name: tool for tool in tools}
     grouped, others = by_first_words(list(by_name), _MOST)

@@ -60,7 +60,7 @@ class WorkerTool:
     def resolved(self) -> Iterator[Any]:
         """Yield the tool, ready to be called on this worker.
 
-        The worker connects to the server first, unless it is connected already.
+        If this worker is not connected to the server yet, it connects first.
 
         Raises:
             ServerError: If the server cannot be reached from the worker.

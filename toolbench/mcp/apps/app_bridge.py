@@ -87,9 +87,11 @@ class AppBridge:
     # --- messages ---------------------------------------------------------------------
 
     def receive(self, text: Any, reply: Callable[[str], object]) -> None:
-        """Begin to handle *text*, a message from the app; *reply* is called with the answer later.
+        """Handle *text*, a message from the app, and pass the answer to *reply*.
 
-        A message is ignored if it is not a request, or if the app sends too many messages.
+        The method does not wait for tools or the server: *reply* may be called after it returns.
+        Messages that are not requests are ignored. If the app sends too many messages, the excess
+        is ignored too.
         """
         if self._is_closed or not self._may_speak() or not isinstance(text, str):
             return

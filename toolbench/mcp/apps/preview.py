@@ -110,10 +110,10 @@ def network_in(csp: Any) -> AppNetwork:
 
 
 def origin_of(address: str) -> str | None:
-    """Return *address* as an origin for the Content-Security-Policy; None if it is not allowed.
+    """Return *address* as an origin for a Content-Security-Policy, or None if it is not allowed.
 
-    `*` is allowed only in place of subdomains, as in `https://*.example.org`, and not in
-    `https://*.org`.
+    A `*` may only stand for subdomains: `https://*.example.org` is allowed, `https://*.org` is not
+    allowed.
     """
     text = address.lower().removesuffix("/")
     match = _ORIGIN.fullmatch(text)
@@ -127,8 +127,8 @@ def origin_of(address: str) -> str | None:
 def policy_of(network: AppNetwork) -> str:
     """Return the Content-Security-Policy for an app that may access only *network*.
 
-    The policy has no `frame-src`, so that `default-src 'none'` applies to frames too: a frame
-    inside a page with this policy cannot load another address.
+    The policy also prevents the app from loading other pages in frames: it sets no `frame-src`, and
+    therefore `default-src 'none'` applies to frames.
     """
     sources = " ".join(["", *network.resources])
     connect = ""
@@ -202,17 +202,18 @@ def preview(
     address: AppAddress | None = None,
     is_online: bool = False,
 ) -> Html:
-    """Return a sandboxed frame that shows *app* with a call and its result.
+    """Return a sandboxed frame that shows *app* with the arguments and the result of one call.
 
     If the app is too large, return a notice instead.
 
     Args:
         app: The app.
-        arguments: The arguments of the call, by default an empty object.
+        arguments: The arguments of the call. The default is an empty object.
         result: The result of the call, if there is one.
         address: The address to which the app's requests are sent. If None, the app can only read
             the call and its result.
-        is_online: Whether the user has allowed the addresses of `app.network` for this preview.
+        is_online: Whether the user has allowed this preview to access the addresses in
+            `app.network`.
     """
     if len(app.html) > LARGEST:
         reason = f"The app has {human_size(len(app.html))}: too large for a preview."

@@ -53,10 +53,11 @@ class Registration:
 
 
 async def revoke(items: Items, server: str) -> str:
-    """Revoke the tokens in *items*, which belong to the server at the URL *server*.
+    """Ask the authorization server to revoke the tokens in *items*.
 
-    Return a sentence on the result, or an empty string if there are no tokens. Errors are not
-    raised, because the tokens are removed from this machine even if they cannot be revoked.
+    The tokens belong to the server at the URL *server*. Return a sentence for the user about the
+    outcome, or an empty string if there are no tokens. A failure is reported in this sentence, and
+    no error is raised.
     """
     import httpx2  # noqa: PLC0415 - with the first server
 
@@ -158,12 +159,12 @@ def _why(error: Exception) -> str:
 
 
 def log_out(session: "MCPServerSession") -> str:
-    """Disconnect a server that has a URL, and remove its tokens from this machine.
+    """Disconnect *session*, revoke its tokens, and remove them from this machine.
 
-    If the authorization server supports revoking tokens, it is asked to revoke them first.
+    The server must have a URL. Tokens are revoked only if the authorization server supports it.
 
     Returns:
-        Sentences on the result; empty if there were no tokens.
+        Sentences for the user about the outcome, or an empty string if there were no tokens.
     """
     session.close()
     try:

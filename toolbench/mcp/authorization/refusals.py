@@ -24,13 +24,15 @@ _SCOPE = re.compile(r'\bscope="([^"]*)"')
 
 
 def refusal(status: int, sent: Mapping[str, str], received: Mapping[str, str], body: str) -> str:
-    """Return advice for the user on an HTTP answer that refuses a request; empty if there is none.
+    """Return advice for the user about an HTTP answer that refused a request.
+
+    Return an empty string if there is no advice for this answer.
 
     Args:
         status: The HTTP status.
         sent: The headers of the request, with lower-case names.
         received: The headers of the answer, with lower-case names.
-        body: The beginning of the answer.
+        body: The beginning of the answer's body.
     """
     challenge = received.get("www-authenticate", "")
     token = sent.get("authorization", "")

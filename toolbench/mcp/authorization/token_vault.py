@@ -42,10 +42,8 @@ class TokenVault:
     def items(self, server: str) -> Items:
         """Return the stored OAuth data of *server*, such as its tokens, by key.
 
-        The result is empty if there are no data, or the data cannot be read.
-
-        A file with data of *server* takes precedence over the keyring, because the file is written
-        only if the keyring does not accept the data.
+        The result is empty if nothing is stored or the data cannot be read. The data is written to
+        a file if the keyring does not accept it. Such a file takes precedence over the keyring.
         """
         with self._lock:
             text, keyring = self._read(server), keyring_here()
@@ -73,7 +71,7 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Remove the stored OAuth data of *server*; tell whether there were any.
+        """Delete the stored OAuth data of *server*, and return whether there were any.
 
         If the keyring or the file system refuses to delete the data, `items` still returns them.
         """
@@ -152,7 +150,7 @@ vault = TokenVault()
 
 
 class TokenStore:
-    """Gives FastMCP's OAuth access to the tokens of one server.
+    """The store in which FastMCP's OAuth keeps the tokens of one server.
 
     Source: the protocol `AsyncKeyValue` of py-key-value. Only the three methods that OAuth calls
     are implemented.

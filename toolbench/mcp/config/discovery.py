@@ -48,7 +48,7 @@ class DiscoveredServer:
 
 
 def discover(directory: str | Path | None = None) -> list[DiscoveredServer]:
-    """Return the servers that other programs have configured for this user and for *directory*.
+    """Return the servers that are configured in other programs for this user and for *directory*.
 
     *directory* defaults to the current directory. Missing files and disabled servers are skipped.
     No server is started.

@@ -45,11 +45,11 @@ def _read(match: re.Match[str]) -> Reference:
 def expand(value: Any, variables: Mapping[str, str]) -> Any:
     """Replace each reference to a variable in the strings of *value*, a part of a configuration.
 
-    A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Other text is unchanged.
+    A reference is `${NAME}`, `${env:NAME}` or `${NAME:-default}`. All other text stays unchanged.
 
     Raises:
-        ServerError: If a variable is not set and has no default, or if only an editor knows the
-            value of a reference, as with `${input:...}`.
+        ServerError: If a variable is not set and has no default. Also if a reference, such as
+            `${input:...}`, has a value that only an editor knows.
     """
 
     def value_of(reference: Reference) -> str:
@@ -102,8 +102,8 @@ def names_in(value: Any) -> list[str]:
 def with_secrets(value: Any, secrets: Mapping[str, SecretStr]) -> Any:
     """Replace each `${NAME}` in *value*, the arguments of a call, by the secret `NAME`.
 
-    A name that is not in *secrets* stays as it is: the environment is not used. A `${NAME}` inside
-    a secret is not replaced either.
+    If *secrets* does not contain the name, `${NAME}` stays unchanged, even if there is an
+    environment variable `NAME`. A `${NAME}` inside a secret also stays unchanged.
     """
 
     def secret(match: re.Match[str]) -> str:
@@ -129,11 +129,11 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class LiveVariables(Mapping[str, str | SecretStr]):
-    """A mapping of variables of the notebook, which returns the current value at each access.
+    """A mapping of notebook variables that returns the current value at each access.
 
-    A server that reconnects therefore gets the current value of a token. If the variable has been
-    deleted since, the last known value is returned. A pickled copy is a plain dict of the values at
-    the time of pickling.
+    For example, a server that reconnects gets the current value of a token. If a variable has been
+    deleted, its last known value is returned. A pickled copy is a plain dict with the values at the
+    time of pickling.
     """
 
     def __init__(self, namespace: Mapping[str, Any], names: Iterable[str]) -> None:

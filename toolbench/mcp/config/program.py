@@ -54,7 +54,9 @@ _OF_PROJECTS = frozenset(
 
 
 def find_program(command: str, env: Mapping[str, str], cwd: str | None) -> str:
-    """Return the path of the program *command*, on the PATH or in the folder of this Python.
+    """Return the path of the program *command*.
+
+    The program is searched for on the PATH and in the folder of this Python.
 
     Raises:
         FileNotFoundError: If there is no such program; the message says what to do.

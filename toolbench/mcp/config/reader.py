@@ -39,14 +39,15 @@ def read_config(config: Any, *, base: Path | None = None) -> dict[str, ServerEnt
     """Return the servers of *config* by name.
 
     Args:
-        config: A mapping with `mcpServers` (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`),
-            `servers` (VS Code) or `mcp_servers` (Codex), or a JSON, TOML or YAML file with such a
-            mapping. It may also be a `server.json` of the MCP registry, a mapping from names to
-            servers, a URL or a FastMCP object. Or it is an OpenAPI document, the path of one, or a
-            URL that ends in `/openapi.json` or similar.
-        base: The folder to which relative paths refer. By default, it is the folder of the file, or
-            the project's folder if the file belongs to an editor (`.vscode/mcp.json`). Without a
-            file, it is the current folder.
+        config: The configuration, in one of many forms. A mapping has the key `mcpServers`
+            (FastMCP, Claude, Cursor, Windsurf, `.mcp.json`), `servers` (VS Code) or `mcp_servers`
+            (Codex), or maps names to servers. A file contains such a mapping as JSON, TOML or YAML,
+            or is a `server.json` of the MCP registry. A URL or a FastMCP object is one server. An
+            OpenAPI document may be given as a mapping, as a path, or as a URL that ends in
+            `/openapi.json` or similar.
+        base: The folder to which relative paths refer. The default is the folder of the file. If
+            the file belongs to an editor (`.vscode/mcp.json`), the default is the project's folder.
+            Without a file, it is the current folder.
 
     Raises:
         ServerError: If *config* has no servers, or a server has neither a command nor a URL.
@@ -86,7 +87,7 @@ def _named(name: Any, entry: Any, base: Path) -> ServerEntry:
 
 
 def read_entry(entry: Any, *, base: Path | None = None) -> ServerEntry:
-    """Convert *entry*, any way to name a server, to the configuration of this server.
+    """Return the configuration of the server that *entry* describes.
 
     *entry* is a mapping as in a configuration file, a URL, `module:name`, a path or an object.
 
@@ -356,10 +357,9 @@ def _names_module(value: Any) -> bool:
 
 
 def load(path: Path, about: str = "") -> Any:
-    """Return the content of a TOML, YAML or JSON file; JSON may have comments, as in editors.
+    """Return the content of a TOML, YAML or JSON file. JSON may contain comments.
 
-    *about* is the name of the file in error messages; by default, it is "configuration" and the
-    path.
+    *about* is the name of the file in error messages. The default is "configuration" and the path.
 
     Raises:
         ServerError: If the file cannot be read.

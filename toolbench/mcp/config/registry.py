@@ -77,9 +77,9 @@ Found = tuple[Sequence[RegisteredServer], bool]
 def search(address: str, words: Sequence[str], *, limit: int) -> Found:
     """Return up to *limit* servers of the registry at *address* that match *words*.
 
-    The registry can only search for one word in names, so it is asked for the first word. Its
-    results are then filtered: the other words must occur in the name, the title or the description.
-    Only the latest version of each server is returned.
+    The registry itself can only search for one word in the names of servers. This function
+    therefore sends the first word, and filters the results by the other words: each must occur in
+    the name, the title or the description. Only the latest version of each server is returned.
 
     Raises:
         ServerError: If the registry cannot be reached, or does not answer like a registry.

@@ -70,14 +70,14 @@ def is_registry_file(config: Any) -> bool:
 
 
 def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
-    """Return a dict with the short name and the entry of the server in *config*, a `server.json`.
+    """Return a dict with one server, made from *config*, a `server.json`.
 
-    The entry is made from the first remote, which is a URL. Without a remote, it is made from the
-    first package of a kind that toolbench can start, such as npm. *base* is the folder for relative
-    paths.
+    The key is the short name of the server, and the value is its entry. The entry is made from the
+    first remote, which is a URL. If there is no remote, the first package that toolbench can start
+    is used, for example an npm package. *base* is the folder for relative paths.
 
     Raises:
-        ServerError: If the file cannot be read, or has no such remote or package.
+        ServerError: If the file cannot be read, or has neither a remote nor such a package.
     """
     document = _document(config) or {}
     name = str(document["name"]).rpartition("/")[2]
@@ -111,8 +111,8 @@ def registry_table(config: Any, base: Path) -> dict[str, ServerEntry]:
 class Way:
     """One way to reach or start the server of a `server.json`, with values for the user to fill in.
 
-    Values are never read from the environment. Each value remains one argument of the command, even
-    if it contains spaces or quotes.
+    Missing values are never taken from the environment. A value becomes exactly one argument of the
+    command, even if it contains spaces or quotes.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:

@@ -30,9 +30,9 @@ _OF_EDITORS = frozenset({".vscode", ".cursor", ".roo", ".gemini"})
 def workspace_of(file: Path, here: Path) -> Path:
     """Return the folder for `${workspaceFolder}` and relative paths in the configuration *file*.
 
-    Usually this is the folder that contains *file*. If *file* belongs to an editor and a project
-    (`.vscode/mcp.json`), it is the folder of the project. If *file* contains the user's settings
-    for all projects, it is *here*.
+    Usually, this is the folder that contains *file*. If *file* is the file of an editor in a
+    project (`.vscode/mcp.json`), return the folder of the project. If *file* contains the user's
+    settings for all projects, return *here*, the current folder.
     """
     # Without `..`, because the name of the folder is compared
     folder = Path(os.path.abspath(file)).parent  # noqa: PTH100 - links stay, as in the editors
@@ -55,7 +55,7 @@ def settings_folder(home: Path) -> Path:
 
 
 def located(place: str, base: Path) -> str:
-    """Return *place*, a path in a configuration, joined to the folder *base* if it is relative.
+    """Return *place*, a path in a configuration. A relative path is joined to the folder *base*.
 
     A path that begins with a variable, such as `${HOME}/data`, is returned unchanged.
     """
@@ -184,7 +184,8 @@ class ServerEntry:
     def expanded(self, environment: Mapping[str, str]) -> "ServerEntry":
         """Return a copy in which variables (`${NAME}`) are replaced by their values.
 
-        The values come from *environment*, or else from the variables of the notebook.
+        The values come from *environment*. Variables that it does not contain are taken from the
+        notebook.
 
         Raises:
             ServerError: If a variable is not set, or the environment file cannot be read.

@@ -22,16 +22,16 @@ _SCHEME = re.compile(r"^(bearer|basic|token) +", re.IGNORECASE)
 
 
 class Written(NamedTuple):
-    """A configuration to save in a file, and the facts that the user must know to use it.
+    """A configuration to save in a file, with facts that the user needs in order to use the file.
 
     Attributes:
-        config: A mapping with `mcpServers`, as FastMCP, Claude and Cursor read it.
-        variables: The environment variables that the user must set, with the secrets that they
-            replace in `config`.
-        left_out: The names of servers that `config` lacks, because they are objects in this
+        config: A mapping with the key `mcpServers`, as FastMCP, Claude and Cursor read it.
+        variables: The environment variables that the user must set, by name. The values are the
+            secrets that these variables replace in `config`.
+        left_out: The names of servers that are not in `config`, because they are objects in this
             process.
-        without_objects: The names of servers whose `auth` contains Python objects. The
-            configuration does not contain these objects.
+        without_objects: The names of servers whose `auth` contains Python objects. These objects
+            are not in `config`.
     """
 
     config: dict[str, Any]
@@ -66,8 +66,8 @@ def written_entry(
     Args:
         name: The name of the server.
         entry: The configuration of the server.
-        variables: A dict that collects secrets. Each secret is replaced in the result by a
-            variable; the name of the variable and the secret are added to this dict.
+        variables: A dict to which secrets are added. In the result, each secret is replaced by a
+            variable. This dict then maps the name of the variable to the secret.
     """
     for known in sorted(set(names_in([entry.url, entry.headers, entry.auth]))):
         # A file cannot refer to variables of the notebook

@@ -98,7 +98,7 @@ class Attempt:
         """Wait until the server is connected, but no longer than the time limit of *call*.
 
         Raises:
-            CallTimeoutError: If connecting takes longer than that. The attempt continues
+            CallTimeoutError: If the time limit of *call* is over. The attempt continues
                 nevertheless.
             ServerError: If the attempt failed or was cancelled.
         """
@@ -156,7 +156,8 @@ class Attempt:
         """Connect, call *greet* with the new connection, and return the connection.
 
         Raises:
-            Exception: Any error of the transport or the SDK. `explained` turns it into a message.
+            Exception: Any error of the transport or the SDK. Use `explained` to convert it to a
+                message for the user.
         """
         # The first import takes seconds, which must not count for the server
         from toolbench.mcp.wire import sdk_session, transports  # noqa: F401, PLC0415
@@ -211,9 +212,10 @@ class Attempt:
     # --- explaining a failure ---------------------------------------------------------
 
     def failed_at(self, error: Exception) -> str:
-        """Return the step of connecting that failed with *error*, by its name in `%mcp doctor`.
+        """Return the name of the step in which connecting failed with *error*.
 
-        The result is meaningless for the replay of a recording, which has no such steps.
+        The names are those that `%mcp doctor` shows. Do not call this for the replay of a
+        recording: a replay does not have these steps.
         """
         connection, messages = self.connection, list(self._inbox.traffic)
         if connection.protocol_version:

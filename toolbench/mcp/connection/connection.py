@@ -92,8 +92,8 @@ class Connection:
         """Connect and negotiate the protocol version, within the time limit of *call*.
 
         Raises:
-            Exception: Any error of the transport or the SDK. `errors.sentence` turns it into a
-                message.
+            Exception: Any error of the transport or the SDK. Use `errors.sentence` to convert it to
+                a message for the user.
         """
         # Slow to load, so only at the first connection
         from fastmcp import Client  # noqa: PLC0415
@@ -192,9 +192,9 @@ class Connection:
         return start
 
     def broken(self, text: str, call: Call | None = None) -> BrokenError:
-        """Return an error with *text*, the exit code of the server, and its last lines of stderr.
+        """Return an error with *text*, to which the exit code and the last stderr lines are added.
 
-        If the server wrote lines to stderr during *call*, only these lines are included.
+        If the server wrote lines to stderr during *call*, only these lines are quoted.
         """
         since, stderr = self.stderr_start, self._inbox.stderr
         if call is not None and stderr.last(1, since=call.stderr_since):
@@ -232,14 +232,14 @@ class Connection:
     async def request(self, method: str, params: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """Send a request, and return its result as the server sent it, without validation.
 
-        If the server asks questions before it returns the result, they are answered, up to ten
-        times in a row. If the server demands that the user visit web pages
-        (`URLElicitationRequiredError`), this counts as a question too.
+        The server may ask questions before it returns the result. Up to ten rounds of questions are
+        answered. An error that requires the user to visit web pages (`URLElicitationRequiredError`)
+        counts as a round of questions.
 
         Raises:
             CallTimeoutError: If the server took too long. The request has then been cancelled at
                 the server.
-            RoundsError: If the server asks for the eleventh time.
+            RoundsError: If the server asks questions for the eleventh time.
             PydanticSerializationError: If *params* cannot be written as JSON.
         """
         with self._inbox.calls.enter(call), call.limited():
@@ -296,10 +296,11 @@ class Connection:
         *,
         used: float = 0.0,
     ) -> Pages:
-        """Request all pages of a list by *method*, and return the items under *key* in each page.
+        """Request all pages of a list by *method*, and return the items of all pages.
 
-        If a page cannot be used, the items of the earlier pages are returned with the problem. All
-        pages must arrive within *seconds*, of which *used* seconds have passed already.
+        *key* is the name of the list in each page. All pages must arrive within *seconds*, minus
+        the *used* seconds that have already passed. If a page cannot be used, the result contains
+        the items of the earlier pages, and the problem.
         """
         items: list[Any] = []
         lifetimes: list[float | None] = []
@@ -374,11 +375,11 @@ def _as_json(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def pages_visited(error: Exception, inbox: Inbox) -> bool:
-    """If *error* demands that the user visit web pages, ask the user to visit each of them.
+    """Ask the user to visit the web pages that *error* names, and return whether the user agreed.
 
-    Return True if the user agreed to visit all of them, and False in all other cases. Each question
-    goes to the handler of the running call. Source: MCP specification, elicitation,
-    `URLElicitationRequiredError`.
+    Return False if the user refused a page, or if *error* does not require the user to visit pages.
+    Each question is answered by the handler of the running call. Source: MCP specification,
+    elicitation, `URLElicitationRequiredError`.
     """
     pages = required_pages(error)
     if code_of(error) != URL_ELICITATION_REQUIRED or not pages:

@@ -85,9 +85,9 @@ class Call:
 
     @contextmanager
     def within(self, seconds: float, *, used: float = 0.0) -> Iterator[None]:
-        """Run the `with` block for at most *seconds*, of which *used* seconds have passed already.
+        """Limit the `with` block to *seconds*, minus the *used* seconds that have already passed.
 
-        While the user is asked a question, the time does not count.
+        The time during which the user is asked a question does not count.
 
         Raises:
             CallTimeoutError: If the block takes longer.
@@ -194,9 +194,9 @@ class OpenCalls:
 
     @contextmanager
     def reopen(self, call: Call) -> Iterator[None]:
-        """Treat *call*, which was answered, as running again during the `with` block.
+        """Treat *call*, which has been answered, as running again during the `with` block.
 
-        Progress messages that have the token of *call* can then still be assigned to *call*.
+        This way, *call* receives the progress messages that the server sends with its token.
         """
         self._calls[call.token] = call
         try:
@@ -209,11 +209,11 @@ class OpenCalls:
         return self._calls.get(str(token))
 
     def asking(self) -> list[Call]:
-        """Return the running calls for which the server may be asking a question, likeliest first.
+        """Return the running calls that may have caused the server's question, most likely first.
 
-        In the older protocol (MCP 2025-11-25 and before), a question does not name the call that
-        caused it. All running calls are then returned: tool calls before requests for lists, and
-        later calls before earlier ones.
+        In the older protocol (MCP 2025-11-25 and before), a question does not say which call caused
+        it. All running calls are then returned. Tool calls come before requests for lists, and
+        later calls come before earlier calls.
         """
         call = current_call()
         # In the older protocol this is the call that connected, which has ended

@@ -164,11 +164,10 @@ class ReconnectingConnection:
     # --- opening and closing ------------------------------------------------------
 
     async def open(self, mode: str | None = None) -> None:
-        """Connect to the server, close the older connection, and remember the mode that worked.
+        """Connect to the server, close the previous connection, and remember the mode that worked.
 
-        If another caller is already connecting, its attempt is used, and no second one is made. But
-        if that attempt was cancelled or has another *mode*, it is ended first, and a new attempt is
-        made.
+        If another caller is already connecting with the same mode, wait for that attempt. If that
+        attempt was cancelled or has another *mode*, end it, and start a new one.
 
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.
@@ -309,9 +308,10 @@ class ReconnectingConnection:
     async def catch_up(self, *, tries_again: bool = True) -> None:
         """Restart a server under development if its files have changed since it was started.
 
-        If several callers do this at the same time, the server is restarted once, and all of them
-        wait for it. The old process runs until its running requests are answered. With
-        *tries_again*, a server that failed to start is started again even if no file has changed.
+        If several callers do this at the same time, the server is restarted only once, and all
+        callers wait for it. The old process runs until its running requests are answered. If
+        *tries_again* is True, a server that failed to start is started again even if no file has
+        changed.
 
         Raises:
             ServerError: If the server does not start.
@@ -367,7 +367,7 @@ class ReconnectingConnection:
             self._later = asyncio.ensure_future(self._quietly(work))
 
     def schedule_renewal(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run *work* later in the background, to renew an answer whose `ttlMs` is over.
+        """Run *work* later in the background, to request something again after its `ttlMs` is over.
 
         Nothing is done if the messages are recorded or replayed. Any thread may call this.
         """
@@ -393,21 +393,23 @@ class ReconnectingConnection:
         """Send a request, and return its result as the server sent it; see `Connection.request`.
 
         If the connection was lost earlier, connect again first. If the connection breaks during the
-        request, the request is not repeated, because the server may have carried out a part of it.
-        Only if the server refused the request because it no longer knew the session, the request is
-        repeated.
+        request, the request is not sent again, because the server may have carried out a part of
+        it. There is one exception: the request is sent again if the server refused it because it no
+        longer knew the session.
 
         Args:
             method: The method of the request.
-            params: Its parameters.
-            call: The call for which the request is sent, with its time limit and its handler of
-                questions.
-            verb: The words for the request in error messages, such as `read 'x'`. If given, every
-                error is converted to a ServerError: "Server 's' did not read 'x': ...".
+            params: The parameters of the request.
+            call: The call to which the request belongs. It has the time limit, and the handler that
+                answers questions.
+            verb: Words for the request in error messages, such as `read 'x'`. If given, every error
+                is converted to a ServerError with a message such as "Server 's' did not read 'x':
+                ...".
 
         Raises:
             ServerError: If there is no connection and connecting fails.
-            Exception: Any error of the SDK. `errors.sentence` turns it into a message.
+            Exception: Any error of the SDK. Use `errors.sentence` to convert it to a message for
+                the user.
         """
         try:
             return await self._answer(method, params, call)
@@ -444,7 +446,7 @@ class ReconnectingConnection:
     async def use(self, look: Callable[[Connection], Awaitable[T]], *, repeats: bool = False) -> T:
         """Call *look* with an open connection and return its result.
 
-        If *repeats* is True, and the server ends during *look*, *look* is called a second time. Set
+        If the server ends during *look* and *repeats* is True, connect and call *look* again. Set
         *repeats* only if *look* changes nothing at the server.
 
         Raises:

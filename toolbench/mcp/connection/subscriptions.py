@@ -18,10 +18,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 class Subscriptions:
     """The subscriptions of one session to changes of resources and lists.
 
-    In the older protocol (MCP 2025-11-25 and before), each resource is subscribed to by a request,
-    and changes of lists are reported without a subscription. In the newer protocol, one stream,
-    which stays open, reports changes of resources and lists. Await the coroutines in the background
-    loop.
+    In the older protocol (MCP 2025-11-25 and before), the client subscribes to each resource by a
+    separate request. Changes of lists are reported without a subscription. In the newer protocol,
+    the server reports changes of resources and lists in one stream, which stays open. The
+    coroutines must run in the background loop.
     """
 
     def __init__(self, session: "MCPServerSession", seconds: float) -> None:

@@ -48,7 +48,9 @@ class Prompt:
         return object_of_strings(described, required)
 
     def check(self, arguments: Iterable[str]) -> None:
-        """Check the names in *arguments*: the prompt has all of them, and requires no others.
+        """Check that the prompt has all *arguments*, and that no required argument is missing.
+
+        *arguments* are only the names. The values are not checked.
 
         Raises:
             BodyError: If a required argument is missing, or the prompt does not have one of
@@ -85,11 +87,11 @@ class PromptList(RemoteList[Prompt]):
         return read_prompts(offers)
 
     def named(self, name: str) -> Prompt:
-        """Return the prompt *name* of the list.
+        """Return the prompt with the name *name*.
 
         Raises:
-            ToolNotFoundError: If the server lists no such prompt.
-            ServerError: If the server refuses or cannot be reached.
+            ToolNotFoundError: If the server does not list such a prompt.
+            ServerError: If the server refuses to list its prompts, or cannot be reached.
         """
         prompts = {prompt.name: prompt for prompt in self.items()}
         if name not in prompts:

@@ -74,10 +74,10 @@ class ItemList(Sequence[T]):
 class RemoteList(ItemList[T]):
     """A list of a server's items, which is requested from the server when it is first used.
 
-    It is requested again when the server reports a change, or when the time in its `ttlMs` is over.
-    Reading the list may therefore wait for the server. Reading raises `ServerError` if the
-    connection is lost or the server does not return the first page. If the server does not return a
-    later page, the list has the items of the earlier pages.
+    The list is requested again if the server reports a change, or if its `ttlMs` is over. Reading
+    the list may therefore wait for the server. If the connection is lost, or the server does not
+    return the first page, reading raises `ServerError`. If the server does not return a later page,
+    the list has the items of the earlier pages.
     """
 
     method: ClassVar[str]

@@ -99,7 +99,7 @@ class MCPResourceObservation(MCPObservation):
         """The contents of the resource as a Python value.
 
         JSON is parsed, other text is a string, and binary data is bytes. If the server sent several
-        contents, or none, this is a list of such values.
+        contents or none, the value is a list.
         """
         contents = [_content_of(block["resource"]) for block in self.blocks]
         if len(contents) == 1:
@@ -218,10 +218,10 @@ def object_of_strings(described: Mapping[str, str], required: list[str]) -> dict
 
 
 class FreshReads:
-    """A cache of a server's answers to `resources/read`, by URI, as long as they are fresh.
+    """A cache of a server's answers to `resources/read`, by URI, as long as the answers are fresh.
 
-    The cache belongs to one session, and is emptied when its connection ends. It is not shared
-    between sessions, even if the server marks an answer as `public`.
+    The cache belongs to one session. It is emptied when the connection of the session ends. It is
+    not shared between sessions, even if the server marks an answer as `public`.
     """
 
     def __init__(self) -> None:
@@ -297,10 +297,10 @@ class ResourceList(RemoteList[Resource]):
     def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
         """Read the resource *uri*, even if the list does not contain it.
 
-        If an earlier answer is still fresh according to its `ttlMs`, it is returned again without a
-        request. With *anew*, the resource is always requested. A secret in *uri* is hidden in the
-        traffic if the session knows it, or if the name of its parameter shows that it is a secret
-        (`?token=...`).
+        If an earlier answer is still fresh according to its `ttlMs`, it is returned without a
+        request. If *anew* is True, the resource is always requested. Two kinds of secrets in *uri*
+        are hidden in the traffic: secrets that the session knows, and parameters with names such as
+        `token`.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.
@@ -311,9 +311,9 @@ class ResourceList(RemoteList[Resource]):
         return wait_answering(self._read, uri, answerer=answerer)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribe to changes of *uri*.
+        """Subscribe to changes of the resource *uri*.
 
-        After a change, *uri* is in `updated`, and the listeners are called.
+        After a change, *uri* is added to `updated`, and the listeners are called.
 
         Raises:
             ServerError: If the server refuses. In the newer protocol (MCP 2026-07-28), a server may

@@ -45,7 +45,7 @@ class Skill:
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def uri_of(self, path: str) -> str:
-        """Return the URI of the file at *path* in the skill; if *path* is a URI, return it.
+        """Return the URI of the file at *path* in the skill. *path* may also be the URI itself.
 
         Raises:
             ToolNotFoundError: If the server lists the files of the skill, and *path* is not one of
@@ -66,8 +66,8 @@ class Skill:
     def check(self, server: str, uri: str, contents: MCPResourceObservation) -> None:
         """Check *contents*, which *server* sent for *uri*, against the digest in the server's list.
 
-        A dynamic skill, whose files the server generates on request, has no digests and is not
-        checked.
+        A dynamic skill is not checked: the server generates its files on request, so there are no
+        digests.
 
         Raises:
             ServerError: If *contents* has another digest, or the server lists no digest for *uri*.
@@ -206,8 +206,8 @@ class SkillList(RemoteList[Skill]):
     def read(self, skill: str | Skill, file: str = "SKILL.md") -> MCPResourceObservation:
         """Read a file of *skill*, and check it against the digest that the server lists.
 
-        A dynamic skill, whose files the server generates on request, has no digests and is not
-        checked.
+        A dynamic skill is not checked: the server generates its files on request, so there are no
+        digests.
 
         Args:
             skill: The skill, its name, or its URI.

@@ -99,9 +99,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         return list(self._tools.values())
 
     def present(self, name: str) -> MCPToolDefinition | None:
-        """Return the tool *name* from the list that was last received; None if it has no such tool.
+        """Return the tool *name* from the last list that the server sent, or None if it is missing.
 
-        No request is sent. The same object is returned until the server changes the tool's
+        No request is sent. Each call returns the same object until the server changes the tool's
         description.
         """
         self._look_at_time()

@@ -118,10 +118,10 @@ class Inbox:
         return not self.traffic.find(method="server/discover", direction="received")
 
     def redact_with(self, redactor: Redactor) -> None:
-        """Hide the secrets of the configuration, which *redactor* knows, in all later messages.
+        """Hide the secrets of the configuration in all later messages.
 
-        The secrets of earlier redactors stay hidden too, because a variable in the configuration
-        may have had another value before.
+        *redactor* knows these secrets. Secrets of earlier redactors stay hidden too, because a
+        variable in the configuration may have had another value before.
         """
         with self._lock:
             self.entry_redactor = redactor.joined(self.entry_redactor)
@@ -130,7 +130,7 @@ class Inbox:
     def keep_secret(self, secrets: Iterable[str]) -> None:
         """Hide *secrets*, which a call contains, in all later traffic and logs.
 
-        The secrets of the last hundred calls, or more, stay hidden. Any thread may call this.
+        At least the secrets of the last hundred calls stay hidden. Any thread may call this.
         """
         known = frozenset(secrets)
         if not known:

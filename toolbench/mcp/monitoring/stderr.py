@@ -50,8 +50,9 @@ Line = tuple[str, int]
 class ProbeWarningFilter:
     """Removes the warning about the request `server/discover` from the lines of stderr.
 
-    Python servers with an SDK below version 2 write this warning at each start. It consists of
-    about a hundred lines from pydantic, and looks like a failure although it is harmless.
+    Servers that use a version of the Python SDK below 2 write this warning at each start. It
+    consists of about a hundred lines from pydantic, and looks like a failure although it is
+    harmless.
     """
 
     def __init__(self) -> None:
@@ -198,11 +199,11 @@ class StderrTail:
 
     @contextmanager
     def pipe(self) -> Iterator[TextIO]:
-        """Yield a file to pass to a process as its stderr; the lines written to it are kept.
+        """Yield a file for the stderr of a process, and keep the lines that are written to it.
 
-        Close the file when the process has started. Otherwise, `is_read` does not become true when
-        the process ends. If a child of the process keeps the pipe open, the `with` block does not
-        wait for the child.
+        Leave the `with` block as soon as the process has started. Only then can `is_read` become
+        true when the process ends. If a child of the process keeps the pipe open, leaving the block
+        does not wait for the child.
         """
         reading, writing = os.pipe()
         done = self._read = Event()

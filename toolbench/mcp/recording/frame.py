@@ -76,11 +76,11 @@ def frame_of(line: bytes) -> Frame | None:
 
 
 def read_json(line: bytes) -> Any:
-    """Return the JSON value of *line*, which may have more levels than fast parsers accept.
+    """Return the JSON value of *line*, even if it is nested too deeply for fast parsers.
 
     Raises:
         ValueError: If *line* is not JSON.
-        RecursionError: If the value has more levels than even the slow parser accepts.
+        RecursionError: If the value is nested too deeply even for the slow parser.
     """
     try:
         return from_json(line)

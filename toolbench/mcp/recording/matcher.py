@@ -36,8 +36,8 @@ Same = Callable[[Any, Any], bool]
 class Matcher:
     """Finds the recorded request that matches a new request, together with its answer.
 
-    If several recorded requests match, each is used once, in the recorded order. When all have been
-    used, the last is used again and again.
+    If several recorded requests match, each of them is used once, in the recorded order. After
+    that, the last of them is used every time.
     """
 
     def __init__(self, exchanges: list[Exchange]) -> None:

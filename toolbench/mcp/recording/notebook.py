@@ -24,7 +24,8 @@ def write_notebook(replay: MCPServerSession, path: str | Path, *, overwrite: boo
     """Repeat the recorded calls of the session *replay*, and write a notebook with their results.
 
     Raises:
-        FileError: If the file has other content and *overwrite* is false, or cannot be written.
+        FileError: If the file exists with other content and *overwrite* is False, or if it cannot
+            be written.
         ServerError: If no call was recorded, or a call that succeeded in the recording fails in the
             replay.
     """

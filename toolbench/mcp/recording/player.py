@@ -70,12 +70,12 @@ def recorded_failure(error: BaseException) -> tuple[str, tuple[str, ...]] | None
 
 
 class Player:
-    """Replays one recorded server: answers requests from its recorded messages, the tape.
+    """Replays one recorded server: answers requests with its recorded answers.
 
-    If the client connects again, the tape continues where the last connection ended. A recording
+    If the client connects again, the replay continues where the last connection ended. A recording
     may contain connections of the older protocol (MCP 2025-11-25 and before) and of the newer one.
-    A replay in the newer protocol can answer the calls of both; questions of the older protocol are
-    converted.
+    A replay in the newer protocol can repeat the calls of both kinds. It converts the server's
+    questions from the older protocol.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -89,11 +89,11 @@ class Player:
     async def serve(self, end: "ServerEnd", inbox: "Inbox") -> None:
         """Answer the requests that arrive at *end* until the connection ends.
 
-        Recorded lines of stderr, and lines that the server wrote to stdout between its messages,
-        are passed to *inbox*.
+        *inbox* receives the recorded lines of stderr, and the lines on stdout that are not
+        messages.
 
         Raises:
-            RecordedFailureError: If the recorded session could not open a connection either.
+            RecordedFailureError: If connecting also failed when the session was recorded.
         """
         if self.tape.connect_error is not None and not self._was_opened():
             raise RecordedFailureError(self.tape.connect_error)

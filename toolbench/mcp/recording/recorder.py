@@ -49,7 +49,8 @@ _TOO_DEEP = {"code": -32700, "message": "The answer was nested too deeply to be 
 class Recorder:
     """Writes one recording, for one or several servers. Any thread may write.
 
-    When `write` returns, the line is in the file, so it is not lost if the kernel is killed.
+    `write` returns only after the line is in the file, so the line is not lost if the kernel is
+    killed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -159,10 +160,10 @@ class Recorder:
 
         Args:
             value: The value to write.
-            redactor: Knows the secrets to search for; those of earlier redactors are searched for
-                too.
-            masked: A copy of *value* in which `MARK` replaces secrets that cannot be found by
-                searching, because *redactor* does not know them.
+            redactor: An object that knows the secrets to search for. Secrets of earlier redactors
+                are replaced too.
+            masked: A copy of *value* in which `MARK` replaces secrets that *redactor* does not
+                know. A search could not find these secrets.
 
         Raises:
             RecursionError: If *value* has a secret, and is nested too deeply.
@@ -258,10 +259,10 @@ class OpenRecorders:
         return recorder
 
     def enter_again(self, recorder: Recorder) -> Recorder:
-        """Open the file of *recorder* again, and return the recorder that writes it from now on.
+        """Open the file of *recorder* again, and return the recorder that writes to it from now on.
 
-        Usually, *recorder* itself is returned. If another recorder has been writing the file since,
-        that recorder is returned. If the file was deleted, a new recorder is returned.
+        Usually, this is *recorder* itself. If another recorder has started to write to the file,
+        return that recorder. If the file was deleted, return a new recorder.
         """
         with self._lock:
             current = self._open.setdefault(recorder.path, recorder)

@@ -125,10 +125,10 @@ class Recording:
         return tuple(dict.fromkeys(f.server for f in self.frames if f.server))
 
     def recorded_name(self, server: str | None) -> str | None:
-        """Return the name by which the recording knows the server that is now called *server*.
+        """Return the name that the server *server* has in the recording.
 
-        If the recording has only one server, its name is returned for any *server*. Otherwise,
-        *server* itself is returned.
+        If the recording has only one server, return its name, whatever *server* is. Otherwise,
+        return *server*.
         """
         if len(self.servers) == 1:
             return self.servers[0]
@@ -137,7 +137,7 @@ class Recording:
     def tape(self, server: str | None = None) -> Tape:
         """Return the requests to *server*, with their answers, in the recorded order.
 
-        If the recording has only one server, *server* may be None.
+        *server* may be None if the recording has only one server.
 
         Raises:
             ServerError: If the recording does not contain *server*, or *server* is None and there
@@ -171,10 +171,10 @@ class Recording:
         return calls
 
     def snapshot(self, server: str | None = None) -> Snapshot:
-        """Return the tools, resources and prompts of *server* as they were at the end.
+        """Return the tools, resources and prompts that *server* had at the end of the recording.
 
-        The snapshot contains only those lists that the client requested during the recording. If
-        the recording has only one server, *server* may be None.
+        The snapshot contains only lists that the client requested during the recording. *server*
+        may be None if the recording has only one server.
 
         Raises:
             ServerError: If the recording does not contain *server*, or *server* is None and there
@@ -185,9 +185,10 @@ class Recording:
     def diff(self, other: "Recording") -> list[Change]:
         """Return the changes from the servers in this recording to the servers in *other*.
 
-        The changes are those of `Snapshot.diff`. If each recording has one server, these two are
-        compared, even if their names differ. Otherwise, servers of the same name are compared. A
-        server that is in only one of the recordings is compared with a server that offers nothing.
+        The changes have the form that `Snapshot.diff` returns. If each recording has only one
+        server, these two are compared, even if their names differ. Otherwise, servers of the same
+        name are compared. If only one of the recordings has a server, all parts of this server
+        count as added or removed.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())
@@ -339,7 +340,7 @@ _VARIABLE = "TOOLBENCH_REPLAY"
 
 
 def is_replaying() -> bool:
-    """Tell whether `TOOLBENCH_REPLAY` is set, which makes `record=` replay its file, not write it.
+    """Return whether `TOOLBENCH_REPLAY` is set, so that `record=` replays its file.
 
     Examples:
         >>> import os

@@ -18,13 +18,13 @@ _BARE = re.compile(rf"(?<=[:,\[]){MARK}(?=[,\]}}])")
 
 
 def write_kept(recorder: ServerRecorder, inbox: "Inbox") -> list[str]:
-    """Use *recorder* to write the messages that *inbox* has kept.
+    """Use *recorder* to write the messages that are still in the traffic of *inbox*.
 
-    Return sentences on the messages that are missing.
+    Return sentences about missing messages.
 
-    An answer is left out if its request was not kept. A request and its answer are left out if
-    either was cut because of its length. Lines of stderr are not written, because the traffic does
-    not contain them.
+    An answer is missing if its request is no longer in the traffic. A request and its answer are
+    missing if one of them was shortened because of its length. Lines of stderr are never written,
+    because the traffic does not contain them.
     """
     kept = list(inbox.traffic)
     readable, left_out = _readable(kept)

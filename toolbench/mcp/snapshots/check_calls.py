@@ -82,13 +82,14 @@ def check_calls(
     Equal calls count as one. Calls that failed when they were made are ignored.
 
     Args:
-        snapshot: What the server offers now.
+        snapshot: The tools that the server offers now.
         calls: `history()`, a `Recording`, or an iterable of calls. A call is an object with `tool`
             (or `name`) and `arguments`, or a dict with `name` and `arguments`. Hidden secrets, and
             strings that were too long to keep, are not checked.
-        before: What the server offered at the time of the calls. If given, calls that were invalid
-            even then are ignored, and calls of tools that have been removed since are included.
-        server: The name of the server whose calls are checked; None checks all calls.
+        before: The tools that the server offered at the time of the calls. If given, calls that
+            were invalid even then are ignored. Calls of tools that have been removed since are then
+            included.
+        server: The name of the server whose calls are checked. If None, all calls are checked.
 
     Examples:
         >>> from toolbench.mcp import Snapshot, check_calls

@@ -51,7 +51,7 @@ class Change:
             `tools/add/inputSchema/required`.
         before: The old value.
         after: The new value.
-        text: What changed, in one sentence.
+        text: A sentence that describes the change.
         example: For a breaking change, arguments that were valid before and are refused now, or an
             output that was not allowed before. None if there is no example.
 
@@ -87,8 +87,8 @@ def by_severity(changes: Iterable[Change]) -> list[Change]:
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """Return the changes from the snapshot *before* to the snapshot *after*, sorted by path.
 
-    If only one of the snapshots contains the list of resources, for example, this list is not
-    compared. Invisible characters are made visible in the sentences and paths of the changes.
+    A list, such as the list of resources, is compared only if both snapshots contain it. Invisible
+    characters are made visible in the sentences and paths of the changes.
     """
     changes = [
         *_server(before, after),
@@ -246,13 +246,13 @@ def schema_changes(
     """Return the changes from the schema *old* to *new*, each with its severity.
 
     Args:
-        place: The path of the schema; the path of each change begins with it.
+        place: The path of the schema. The path of each change begins with it.
         name: The name of the tool.
         direction: Whether the schemas describe the input or the output of the tool.
         old: The old schema.
         new: The new schema.
-        work: A limit on the work of comparing, shared by all schemas of the server. None if this is
-            the only schema.
+        work: A counter that limits the work of comparing all schemas of one server. If None, a new
+            counter is used.
 
     Raises:
         SchemaError: If the schemas have so many differences that comparing them would take too

@@ -123,7 +123,7 @@ class Difference:
         where: The path of the keyword in the schema, such as `properties/limit/maximum`.
         before: The old part of the schema; None if there was none.
         after: The new part of the schema; None if there is none.
-        text: What changed and where, such as `limit: at most 100 before, at most 50 now`.
+        text: The place and a description, such as `limit: at most 100 before, at most 50 now`.
         example: For a breaking difference, a value for the whole schema that shows the difference.
             None if no such value was found.
     """
@@ -156,11 +156,13 @@ class Work:
 
 
 def differences(old: Any, new: Any, direction: Direction, work: Work) -> list[Difference]:
-    """Return the differences from the schema *old* to *new*; empty if they accept the same values.
+    """Return the differences from the schema *old* to *new*.
+
+    The result is empty if both schemas accept the same values. *work* counts the steps of this
+    comparison, together with other comparisons that share its limit.
 
     Raises:
-        SchemaError: If comparing would take too long. *work* counts earlier comparisons, which
-            share the same limit.
+        SchemaError: If the limit of *work* is reached.
     """
     is_input = direction == "input"
     return _Comparison(read(old), read(new), work, is_input=is_input).differences()

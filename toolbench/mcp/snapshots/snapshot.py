@@ -76,8 +76,8 @@ class Snapshot:
     def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the snapshot to *path*, and return the path.
 
-        Two snapshots of an unchanged server give files with the same content, which suits version
-        control.
+        As long as the server does not change, its snapshots have the same content. You can
+        therefore keep them under version control.
 
         Args:
             path: The file.

@@ -121,9 +121,8 @@ def _keep(path: Path, approval: Mapping[str, Any], server: str) -> None:
 def server_key(entry: ServerEntry) -> str | None:
     """Return a key that identifies the server of *entry*; None if the server needs no approval.
 
-    Servers that are objects in this process, and recordings, need no approval, because they belong
-    to the user. If the command of the server starts a program that is in its working directory,
-    this directory is a part of the key.
+    Objects in this process and recordings belong to the user, and therefore need no approval. If
+    the server's command starts a program in the working directory, the key contains this directory.
     """
     if entry.transport in _REMOTE:
         return entry.target

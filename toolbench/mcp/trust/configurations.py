@@ -43,10 +43,10 @@ _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def approved(entries: Mapping[str, ServerEntry], *, approve: bool) -> dict[str, ServerEntry]:
-    """Have the user approve those *entries* that come from files; return entries to connect.
+    """Ask the user to approve those *entries* that come from files, and return all entries.
 
-    The user is asked only about entries that were not approved before. The returned entries are
-    exactly those that the user saw, even if the file has changed since it was read.
+    The user is not asked about an entry that was approved before. A returned entry is exactly the
+    one that the user saw, even if the file has changed since it was read.
 
     Args:
         entries: The entries of one configuration, by the name of the server.
@@ -320,12 +320,14 @@ def _ask(contents: Mapping[str, _Content]) -> None:
 
 
 def connection_question(name: str, entry: ServerEntry, source: str) -> Question:
-    """Return the question whether to connect *name*; it shows what would be run and sent.
+    """Return a question that asks the user whether to connect the server *name*.
+
+    The question shows the program that would be run, and the data that would be sent.
 
     Args:
         name: The name of the server.
-        entry: The entry of the server. The caller must have hidden the secrets in it whose names do
-            not show that they are secrets.
+        entry: The entry of the server. Secrets in it are hidden only if their names show that they
+            are secrets. The caller must have hidden all other secrets.
         source: A line for the user about the server and its origin.
 
     Raises:

@@ -78,10 +78,10 @@ def _around_hidden(text: str, clean: str) -> str:
 
 
 class Offer:
-    """A server's tools and instructions at one moment, compared with what was approved.
+    """A server's tools and instructions at one moment, compared with the approved ones.
 
-    An offer is immutable. The user can therefore look at its changes and then approve exactly this
-    offer, even if the server lists other tools in between.
+    An offer never changes. The user can therefore look at its changes and then approve exactly this
+    offer, even if the server has listed other tools in the meantime.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Offer:
         return self._approved is None
 
     def changes(self) -> list[Change]:
-        """Return the changes since approval, most severe first; empty if this offer is approved.
+        """Return the changes since approval, most severe first. Empty if this offer is approved.
 
-        The first call makes the comparison in the thread of the caller, which may take a second.
+        The first call compares the tools in the calling thread, which may take a second.
         """
         # Calls that are refused at the same time wait for one comparison
         with self._comparing:
@@ -162,10 +162,10 @@ class Trust:
         return self.offer.changes()
 
     def look(self, offer: Mapping[str, Any]) -> None:
-        """Remember *offer*, the latest tools and instructions of the server, as `self.offer`.
+        """Set `self.offer` to *offer*, the latest tools and instructions of the server.
 
-        This only checks whether *offer* equals the approved offer. Finding all changes could take
-        long if the server is hostile, and would delay the answers of all servers.
+        This only checks whether *offer* equals the approved offer. The changes are not computed
+        here: for a hostile server this could take long, and would delay the answers of all servers.
         """
         content = {key: offer.get(key) for key in ("instructions", "tools")}
         with self._lock:

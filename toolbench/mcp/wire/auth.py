@@ -38,9 +38,9 @@ _KEY_SETTINGS = ("private_key", "private_key_file")
 
 
 class BrowserOAuth(OAuth):
-    """FastMCP's OAuth, but without the check of the login page before it is opened in the browser.
+    """FastMCP's OAuth, but it opens the login page in the browser without requesting it first.
 
-    For this check, FastMCP requests the page itself, which servers count as another login. While
+    FastMCP requests the page to check it, but servers treat this request as another login. While
     the user logs in, the time limits of all calls that need the token are paused.
     """
 
@@ -147,7 +147,7 @@ def auth_of(entry: ServerEntry, inbox: Inbox | None = None) -> httpx2.Auth | Non
     """Return the object that authorizes requests to the server of *entry*; None without `auth`.
 
     `auth` of *entry* is a bearer token, `"oauth"`, an httpx2 auth object, or a mapping of settings.
-    OAuth tokens are added to the secrets that *inbox* hides. The settings are:
+    *inbox* hides the OAuth tokens, like other secrets. The possible settings are:
 
     - If the user logs in: the settings of FastMCP's `OAuth`, such as `client_metadata_url`,
       `scopes`, or the `client_id` and `client_secret` of a registered client.

@@ -73,9 +73,10 @@ class HttpTransport(ClientTransport):
 
 
 def http_client(entry: ServerEntry, inbox: Inbox, **settings: Any) -> httpx2.AsyncClient:
-    """Return an HTTP client with the headers and auth of *entry*; *inbox* receives HTTP failures.
+    """Return an HTTP client that sends the headers and the auth of *entry*.
 
-    The client itself sets no time limit for reading, because each call sets one.
+    HTTP failures are reported to *inbox*. The client has no time limit for reading an answer,
+    because each call has its own limit.
     """
     # Strings, because comparing URL objects parses them again
     endpoints = {str(httpx2.URL(entry.url))}
@@ -142,7 +143,7 @@ class _Notifications(httpx2.AsyncByteStream):
 
 
 def certificates() -> ssl.SSLContext:
-    """Return the TLS context that all HTTP clients share; it equals the default of httpx2.
+    """Return the TLS context for all HTTP clients. It is the same as the default of httpx2.
 
     The context is shared because loading the certificates of the trusted authorities takes half the
     time of connecting. A new context is created if `SSL_CERT_FILE`, `SSL_CERT_DIR`, or the file
@@ -163,10 +164,10 @@ def _certificates_of(*_place_and_age: object) -> ssl.SSLContext:
 
 
 async def failure_in(response: httpx2.Response, redactor: Redactor) -> HttpFailure | None:
-    """Return the failure in *response*; None if there is none.
+    """Return the failure that *response* reports, or None if *response* is not a failure.
 
-    A response is a failure if it has an error status, or if its body is HTML or plain text, which
-    cannot be a message.
+    A response is a failure if it has an error status, or if its body is HTML or plain text. MCP
+    messages are never HTML or plain text.
     """
     if response.status_code < 400 and media_type(response) not in (
         "text/html",
@@ -222,8 +223,8 @@ _WAITING = 100
 class SseTransport(ClientTransport):
     """The older HTTP transport: messages arrive in a stream of SSE events, and are sent by POST.
 
-    The SDK has such a transport too, but it ends when the server refuses a message; this one
-    continues. It repairs invalid messages by `messages.mended`, as the transport of processes does.
+    The SDK's transport of this kind ends when the server refuses a message, but this transport
+    continues. It also repairs invalid messages by `messages.mended`.
     """
 
     entry: ServerEntry

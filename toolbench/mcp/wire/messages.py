@@ -23,8 +23,8 @@ _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 def message_in(text: bytes | str) -> mcp_types.JSONRPCMessage:
     """Parse the message in *text* with the same result as the SDK's parser, but four times faster.
 
-    The SDK's parser tries several kinds of messages, and parses the JSON again for each of them.
-    This function parses the JSON only once.
+    The SDK's parser tries several kinds of messages, and parses the JSON again for each kind. This
+    function parses the JSON only once.
 
     Raises:
         ValidationError: If *text* is not a message.
@@ -65,11 +65,11 @@ class NoiseError(ValueError):
 
 
 def mended(line: bytes) -> list[mcp_types.JSONRPCMessage]:
-    """Repair a *line* that a strict parser refused, and return its messages.
+    """Repair *line*, which a strict parser refused, and return the messages that it contains.
 
-    Bytes that are not UTF-8, and lone surrogates, are replaced by U+FFFD, and a byte order mark is
+    Bytes that are not UTF-8, and lone surrogates, are replaced by U+FFFD. A byte order mark is
     removed. A JSON-RPC batch is split into its messages. An answer whose result is not an object is
-    replaced by an error. If an error lacks a code or a message, these are added.
+    replaced by an error. If an error lacks a code or a message, it gets one.
 
     Raises:
         ValueError: If the line is not a JSON-RPC message.
@@ -131,9 +131,9 @@ def _whole_error(error: Any) -> dict[str, Any]:
 
 
 def failure_of(line: bytes, reason: str) -> dict[str, Any]:
-    """Return an error to use in place of the answer in *line*, which cannot be parsed.
+    """Return an error that replaces the answer in *line*, which cannot be parsed.
 
-    The id of the answer is found by searching the text of *line*.
+    The error has the id of the answer, which is found by searching *line* for an id.
 
     Raises:
         NoiseError: If *line* contains no id.

@@ -137,10 +137,10 @@ class SdkSession(ClientSession):
             headers.update(mcp_param_headers(paths, params["arguments"]))
 
     async def answers_to(self, result: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Ask the questions in *result* one after another; return parameters with the answers.
+        """Ask the questions in *result* one after another, and return parameters with the answers.
 
-        These parameters are added to the request when it is sent again. Return None if *result* is
-        a final result, or if its questions are invalid.
+        The caller then sends the request again with these parameters. Return None if *result* is a
+        final result, or if its questions are invalid.
 
         Raises:
             MCPError: If a question is refused because it must not be asked.
