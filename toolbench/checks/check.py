@@ -33,9 +33,10 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 
 
 class Expectation(BaseModel):
-    """What a check expects of a result. Expectations that are left out are not checked.
+    """The result that a check expects. If an expectation is left out, that part is not checked.
 
-    However, a failed call or a warning is a problem, unless `error` or `warnings` allows it.
+    However, a failed call or a warning always counts as a problem, unless `error` or `warnings`
+    allows it.
 
     For example, this check in a file has rules for some parts of its result:
 
@@ -115,12 +116,12 @@ class Expectation(BaseModel):
 
 @dataclass(frozen=True)
 class Check:
-    """A call of a tool, and what is expected of its result.
+    """A call of a tool, together with the expected result.
 
     A call with a secret cannot become a check. Images are compared by their hash.
 
     Raises:
-        CaseError: If a part of the check cannot be used; the message names the check and the part.
+        CaseError: If a part of the check cannot be used. The message names the check and the part.
 
     Examples:
         >>> from toolbench import tool
@@ -186,11 +187,11 @@ class Check:
         return ":" in self.tool
 
     def problems(self, observation: Observation, seconds: float | None = None) -> list[Problem]:
-        """Return how *observation*, which took *seconds*, differs from what is expected.
+        """Return the differences between *observation* and the expected result.
 
         Args:
             observation: The result of the call.
-            seconds: How long the call took; None if that is not known.
+            seconds: The duration of the call; None if it is not known.
         """
         wanted = self.expectation
         problems = self._failure(observation)
@@ -224,8 +225,8 @@ class Check:
     def compared(self, observation: Observation) -> tuple[Any, Any]:
         """Return the expected and the actual result, both as JSON or both as text.
 
-        In both, times and ids that `loosen` allows to differ are replaced with `<times>` or
-        `<ids>`. If no result is expected, the expected result is `ABSENT`.
+        If `loosen` allows times or ids to differ, they are replaced in both results by `<times>` or
+        `<ids>`. If the check expects no particular result, the first value is `ABSENT`.
         """
         expected, loosen = self.expectation.expected, self.expectation.loosen
         if expected is not ABSENT:
@@ -265,11 +266,13 @@ class Check:
         *,
         answers: Sequence[Any] = (),
     ) -> "Check":
-        """Return a check that expects *observation*; if it contains times or ids, these may differ.
+        """Return a check that expects the result in *observation*.
+
+        If the result contains times or ids, the check allows them to differ.
 
         Args:
             name: The name of the check.
-            tool: The address of the tool, as in the attribute `tool`.
+            tool: The address of the tool, which becomes the attribute `tool`.
             arguments: The arguments of the call.
             observation: The result of the call, without secrets.
             answers: The answers to the questions that the tool asked.
@@ -340,8 +343,9 @@ class Check:
 def result_of(observation: Observation) -> Any:
     """Return the result in *observation* as JSON; `ABSENT` if the result is only text.
 
-    The result is the data of the observation, or the fields of the tool's own observation class. If
-    there is neither, but there are images, it is a list of the blocks, with a hash for each image.
+    The result is the data of the observation. If the tool has an observation class of its own, the
+    result consists of the fields of this class. If there is no data but there are images, the
+    result is a list of the blocks, with a hash for each image.
     """
     is_text = all(isinstance(item, TextContent) for item in observation.content)
     if isinstance(observation, ResultObservation | MCPObservation):

@@ -56,13 +56,14 @@ class CheckFile(EntryFile):
         return self._parsed(self.text())
 
     def add(self, check: Check) -> Check:
-        """Add *check* at the end of the file; if its name is taken, a number is added to the name.
+        """Add *check* at the end of the file. If its name is taken, a number is added to the name.
 
         Returns:
-            The check as it is in the file.
+            The check with the name that it has in the file.
 
         Raises:
-            CaseError: If the file cannot be read or written. It then stays unchanged.
+            CaseError: If the file cannot be read or written. In this case, the file does not
+                change.
         """
         added = [check]
         self.change(partial(self._longer, added))
@@ -81,8 +82,8 @@ class CheckFile(EntryFile):
         """Copy the expectations of *check* to the check of the same name in the file.
 
         Raises:
-            CaseError: If the file has no such check, or cannot be read or written. It then stays
-                unchanged.
+            CaseError: If the file has no such check, or cannot be read or written. In this case,
+                the file does not change.
         """
         self.change(partial(self._with, check))
 

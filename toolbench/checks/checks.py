@@ -80,19 +80,19 @@ class Checks(Sequence[Check]):
         attended: bool = True,
         on_result: Callable[[CheckResult], object] | None = None,
     ) -> CheckReport:
-        """Run the checks one after another, and return the report; an interrupt ends the run.
+        """Run the checks one after another, and return the report. An interrupt ends the run early.
 
         The policy applies to each call. If calls need consent, the user is asked once for all of
         them, before the first check.
 
         Args:
-            tools: Where to look for the tools: an `MCPClient`, or a list of tools. If left out, the
-                tools of the notebook, registered tools, and tools of connected servers are used.
+            tools: The tools to check: an `MCPClient`, or a list of tools. If left out, the tools of
+                the notebook, registered tools, and tools of connected servers are used.
             confirm: Whether to ask for consent if the policy requires it. Use False if the user has
                 already agreed.
-            attended: Whether the user can be asked. If False, calls that need consent are refused,
-                and questions of tools that have no answer in the check are declined.
-            on_result: Called with each result as soon as its check has run.
+            attended: Whether the user can be asked. If False, calls that need consent are refused.
+                Questions of tools are then declined, unless the check contains an answer.
+            on_result: A function that is called with each result as soon as its check has run.
 
         Raises:
             ConsentError: If consent was needed and not given. In this case, no check was run.
@@ -149,7 +149,9 @@ def _found(check: Check, tools: Any) -> AnyTool | ToolbenchError:
 
 
 def tool_of(name: str, tools: Any = None) -> AnyTool:
-    """Return the tool that *name* means in a check; for *tools*, see `Checks.run`.
+    """Return the tool that a check calls *name*.
+
+    *tools* has the same meaning as in `Checks.run`.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -218,15 +220,15 @@ _LONGEST = 80
 
 
 def check_of(record: RunRecord, name: str = "") -> Check:
-    """Return a check that repeats the call of *record* and expects its result.
+    """Return a check that repeats the call of *record* and expects the same result.
 
     Args:
         record: The record of a run that has ended.
-        name: The name of the check; a short form of the call if left out.
+        name: The name of the check. If left out, the name is a short form of the call.
 
     Raises:
-        CaseError: If the call cannot be repeated, because it was stopped, or because the record
-            does not have a secret or another part of the call.
+        CaseError: If the call has no result, for example because it was stopped. Also if the record
+            does not contain the whole call, for example because secrets are never recorded.
     """
     if record.state not in ("ok", "error") or record.unanswered:
         msg = f"Run {record.id} of {record.tool} has no result that can be expected again: {record.state}."

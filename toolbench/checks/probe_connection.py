@@ -68,7 +68,7 @@ class EndedError(Exception):
 
 
 class ProbeConnection:
-    """One connection to a server, and what the probe has learnt about the server.
+    """One connection to a server, and the facts that the probe has learnt about the server.
 
     A connection uses either a legacy version of MCP, with the `initialize` handshake, or a modern
     version without it.
@@ -189,10 +189,11 @@ class ProbeConnection:
         state: State | None = None,
         era: str = "",
     ) -> None:
-        """Add a row for *answer*, which breaks *rule*; without a rule, *answer* is correct.
+        """Add a row for *question* and the server's *answer*.
 
-        *state* replaces the state that the rule defines. *era* is the version of MCP to show, if it
-        is not the version of this connection.
+        If *rule* is given, *answer* breaks this rule. If *rule* is empty, *answer* is correct. The
+        rule defines the state of the row, unless *state* is given. *era* is the version of MCP that
+        the row shows. By default, it is the version of this connection.
         """
         if isinstance(answer, str):
             answer = Answer("", None, None, answer)
@@ -247,9 +248,9 @@ class ProbeConnection:
         *,
         answered: State | None = None,
     ) -> None:
-        """Ask for something that does not exist, for which *rule* requires the error *code*.
+        """Ask for something that does not exist; *rule* requires the error *code* as the answer.
 
-        *answered* is the state of the row if the server sends a successful result instead.
+        If the server sends a successful result instead, the row gets the state *answered*.
         """
         answer = await self.ask(method, params)
         if self.is_lost(question, answer):

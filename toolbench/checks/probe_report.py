@@ -164,7 +164,7 @@ class ProbeReport(ReportEntries[ProbeResult]):
 
         Args:
             path: A file to which the page is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace a file that has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -174,11 +174,11 @@ class ProbeReport(ReportEntries[ProbeResult]):
     def to_junit(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
         """Return the report as JUnit XML for a CI.
 
-        Results with the state "wrong" are failures; all other results pass.
+        Only results with the state "wrong" become failures. All other results pass.
 
         Args:
             path: A file to which the XML is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace a file that has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.

@@ -57,20 +57,21 @@ def probe(
 ) -> ProbeReport:
     """Test *server* against the MCP specification, and return a row for each question.
 
-    The probe opens its own connections (for stdio, it starts its own process). If the server speaks
-    both kinds of MCP versions, with and without the `initialize` handshake, the probe tests both.
-    It calls a tool only if the tool is declared read-only and the policy allows the call. The
-    arguments are the examples and defaults in the tool's schema.
+    The probe opens separate connections. A server that is started by a command is therefore started
+    again. Some versions of MCP begin with the `initialize` handshake, and others do not; the probe
+    tests both kinds if the server supports both. It calls a tool only if the tool is declared
+    read-only and the policy allows the call. The arguments are the examples and defaults in the
+    tool's schema.
 
-    A question that cannot be asked has a row that says so. An interrupt ends the probe. The probe
-    does not answer questions that the server asks, so a call that needs an answer fails.
+    If a question cannot be asked, its row says so. An interrupt ends the probe. The probe does not
+    answer questions that the server asks, so a call that needs an answer fails.
 
     Args:
         server: The session of a server, or a configuration as for `MCPClient.connect`.
-        tools: The names of tools that are called even though they are not read-only. They really
-            run, several times: in both kinds of versions, with valid and with invalid arguments,
-            and once to be cancelled.
-        seconds: The time limit for one question.
+        tools: The names of tools that are called even though they are not read-only. Each of them
+            is really run several times: in both kinds of versions, with valid and with invalid
+            arguments, and one more time to be cancelled.
+        seconds: The time limit for one question, in seconds.
         whole: The time limit for all questions together, in seconds.
 
     Raises:

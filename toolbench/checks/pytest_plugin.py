@@ -101,7 +101,7 @@ class CheckItem(pytest.Item):
         """Run the check without asking the user.
 
         Raises:
-            Exception: If the check does not pass; the message says what differs.
+            Exception: If the check does not pass. The message names the differences.
             KeyboardInterrupt: If the check was interrupted.
         """
         from toolbench.checks.checks import Checks  # noqa: PLC0415 - as above
@@ -135,7 +135,10 @@ class Servers:
         self._clients: dict[Path, tuple[MCPClient, dict[str, ServerEntry]]] = {}
 
     def client_for(self, check: "Check", folder: Path) -> "MCPClient":
-        """Return the client that is connected to the server of *check*, whose file is in *folder*.
+        """Return a client that is connected to the server of *check*.
+
+        If the options of pytest name no configuration or recording, use the `mcp.json` in *folder*,
+        the folder of the check's file, or in the root folder of pytest.
 
         Raises:
             ConsentError: If the server is not approved.

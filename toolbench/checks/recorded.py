@@ -22,16 +22,19 @@ _LONGEST = 300
 
 
 def recorded_checks(recording: Recording, server: str) -> Checks:
-    """Return a check for each recorded call of *server*, which expects the recorded result.
+    """Return checks that repeat the recorded calls of *server* and expect the recorded results.
 
-    Some calls are left out: repeated calls with the same arguments and answers, calls with a secret
-    or without a result, calls whose arguments do not fit the tool's schema, and calls that cannot
-    be written to a file.
+    Some calls are left out:
+
+    - repeated calls with the same arguments and answers
+    - calls with a secret, and calls without a result
+    - calls whose arguments do not match the tool's schema
+    - calls that cannot be written to a file
 
     Args:
         recording: The recording.
-        server: The name of the server in the checks. It may differ from the name in the recording
-            if the recording has only one server.
+        server: The name of the server in the checks. If the recording has only one server, it may
+            have another name in the recording.
 
     Raises:
         ServerError: If the recording has no such server.

@@ -86,7 +86,7 @@ class CheckResult:
 
     @property
     def has_new_result(self) -> bool:
-        """Whether the check failed with a result of the tool that can be accepted.
+        """Whether the tool returned an unexpected result that can be accepted.
 
         This is False if a recording has no answer, or if the server cannot be reached.
         """
@@ -224,11 +224,11 @@ class CheckReport(ReportEntries[CheckResult]):
         Everything else in the file stays unchanged, including comments.
 
         Returns:
-            The report in which that result is accepted.
+            A copy of this report in which the result is accepted.
 
         Raises:
-            CaseError: If the check has no new result, or a secret answer led to the result. Also if
-                the check in the file has changed, or the file cannot be written.
+            CaseError: If the check has no new result, or the result depends on an answer that is
+                secret. Also if the check in the file has changed, or the file cannot be written.
         """
         old = self[place]
         if self.file is None or old.observation is None or not old.has_new_result:
@@ -299,7 +299,7 @@ class CheckReport(ReportEntries[CheckResult]):
 
         Args:
             path: A file to which the page is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace a file that has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -313,7 +313,7 @@ class CheckReport(ReportEntries[CheckResult]):
 
         Args:
             path: A file to which the XML is also written.
-            overwrite: Replace a file that has other content.
+            overwrite: Whether to replace a file that has other content.
 
         Raises:
             FileError: If the file exists with other content, or cannot be written.
@@ -371,13 +371,14 @@ def shown_results(report: CheckReport, count: int | None = None) -> TableHead:
 def checks_html(report: CheckReport, *, rows: int = _ROWS, key: str = "") -> Html:
     """Return *report* as HTML that needs no kernel.
 
-    In a widget, a click on a row sends its number to the widget, which shows the differences of
-    this result. Without a widget, the differences of the first failures are below the rows.
+    In a widget, the user can click a row to see the differences of its result. Without a widget,
+    the differences of the first failures are shown below the rows.
 
     Args:
         report: The report.
-        rows: How many rows the HTML contains.
-        key: The key of the report in `live_results`, from which a page loads the other rows.
+        rows: The maximum number of rows in the HTML.
+        key: The key of the report in `live_results`, with which a widget loads more rows. Leave it
+            empty for a page without a kernel.
     """
     title = report.title
     if report.file is not None:

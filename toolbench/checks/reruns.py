@@ -66,22 +66,23 @@ def rerun(
 ) -> CheckReport:
     """Make the calls of *recording* again, and report for each whether its result is the same.
 
-    Questions of tools are answered as in the recording; new questions are declined. Date-times and
-    ids may differ, and a recorded secret matches any value. The policy applies to each call. A tool
-    that is not declared read-only is called only if *tools* or `policy.allow` names it, or if the
-    user agrees. The user is asked once for all calls. An interrupt ends the run.
+    Tools get the recorded answers to their questions. A question that was not recorded is declined.
+    Date-times and ids may differ, and a recorded secret matches any value. The policy applies to
+    each call. A tool that is not declared read-only is called only if *tools* or `policy.allow`
+    names it, or if the user agrees. The user is asked once for all calls. An interrupt ends the
+    run.
 
     Args:
-        sessions: The server to call. For a recording of several servers, a list of sessions whose
-            names are those in the recording.
+        sessions: The server to call. If the recording has several servers, this is a list of
+            sessions with the same names as in the recording.
         recording: The recording, or its file.
-        against: Another server, on which the calls are made first. Its results then replace the
-            recorded results in the comparison.
-        tools: The names of tools that are called even though they are not read-only. If this names
-            any tool, the user is not asked, and no other such tool is called.
+        against: A server on which the calls are made first. The results of this server are then
+            used in place of the recorded results.
+        tools: The names of tools that are called even though they are not read-only. If you name
+            any tool, the user is not asked, and other tools that are not read-only are not called.
         confirm: Whether to ask about tools that *tools* does not name. Use False if the user has
             already agreed to all calls.
-        on_result: Called with each row as soon as its call has ended.
+        on_result: A function that is called with each row as soon as its call has ended.
 
     Raises:
         CaseError: If the recording has no call of the server.
