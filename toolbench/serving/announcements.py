@@ -59,7 +59,7 @@ class Announcements:
         self._is_due = False
 
     def add(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Add the client that sent the request of *ctx* to the clients to notify.
+        """Remember the client that sent the request of *ctx*, to notify it of changes.
 
         The client is removed when it disconnects. Clients of the newer protocol (MCP 2026-07-28)
         are ignored, because they subscribe to changes instead.

@@ -245,10 +245,9 @@ class ServedCall:
     # --- what the user decides --------------------------------------------------------
 
     def accept(self, content: Mapping[str, Any] | None = None) -> None:
-        """Answer the oldest open question of the call with *content*.
+        """Answer the oldest open question of the call with *content*; None means yes.
 
-        If *content* is None, the answer is yes. If the question is whether the call may run, the
-        call then runs.
+        If the question is whether the call may run, the call then runs.
 
         Raises:
             ToolbenchError: If there is no open question, for example because the call has ended.
@@ -260,13 +259,13 @@ class ServedCall:
             raise ToolbenchError(msg)
 
     def refuse(self, reason: str = "") -> None:
-        """Decline the oldest open question of the call; if no question is open, stop the call.
+        """Decline the oldest open question of the call. If there is no open question, stop the call.
 
         If the question is whether the call may run, the call does not run, and *reason* is sent to
         the agent.
 
         Raises:
-            ToolbenchError: If the call has ended, or the user has answered it by `answer`.
+            ToolbenchError: If the call has ended, or the user has already answered it by `answer`.
         """
         if not self._reply(Answer("decline", {"reason": reason})):
             if how := self._end_words:
@@ -281,12 +280,13 @@ class ServedCall:
     def answer(self, answer: Observation | Mapping[str, Any] | str) -> None:
         """Send *answer* to the agent instead of the tool's result.
 
-        The tool is not run, or is stopped if it is running. A dict is treated like a value that the
-        tool returns.
+        If the tool is running, it is stopped; otherwise, it is not started. A dict is treated like
+        a value that the tool returns.
 
         Raises:
-            ToolbenchError: If *answer* does not fit the tool's output schema and is not a failed
-                observation, or if the call has ended or has been answered in this way before.
+            ToolbenchError: If *answer* does not match the tool's output schema and is not a failed
+                observation. Also if the call has ended, or has already been answered by this
+                method.
         """
         if how := self._end_words:
             msg = f"Call {self.id} of {self.tool} {how}. Its agent takes no other answer."
@@ -334,17 +334,16 @@ class ServedCall:
 
         Args:
             confirm: Whether the user is asked first if the policy requires consent.
-            asks_because: Why the user is asked even if the policy allows the call; if empty, the
-                policy decides.
+            asks_because: The reason to ask the user even if the policy allows the call. If empty,
+                only the policy decides.
         """
         self.run.asks_because = asks_because
         start(self.run, confirm=confirm, work=self._work, then=self._end)
 
     def accept_if(self, asks_because: str, *, confirm: bool = True) -> None:
-        """Let the call run if the only reason for asking the user was *asks_because*.
+        """Let the call run if it waits for consent only because of *asks_because*.
 
-        If *confirm* is True, the policy is another possible reason: when it requires consent, the
-        call continues to wait.
+        If *confirm* is True and the policy requires consent too, the call continues to wait.
         """
         if self.run.asks_because != asks_because:
             return

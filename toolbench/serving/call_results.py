@@ -105,10 +105,10 @@ def output_schema_of(tool: ToolDefinition[Any, Any]) -> Mapping[str, Any] | None
 def observation_by_hand(
     tool: ToolDefinition[Any, Any], answer: Observation | Mapping[str, Any] | str
 ) -> Observation:
-    """Convert *answer*, which the user gives in place of the result of *tool*, to an observation.
+    """Convert *answer*, which the user gives instead of running *tool*, to an observation.
 
     Raises:
-        ToolbenchError: If *answer* is not a failure and does not fit the tool's output schema.
+        ToolbenchError: If *answer* is not a failure and does not match the tool's output schema.
     """
     try:
         if isinstance(answer, str) and output_schema_of(tool) is None:

@@ -75,12 +75,12 @@ class HttpThread:
         leave_behind_in_forks(self)
 
     def start(self, app: Any, is_known: Callable[[Headers], bool]) -> None:
-        """Begin to serve *app*, an ASGI application; return as soon as clients can connect.
+        """Start to serve *app*, an ASGI application, and return as soon as clients can connect.
 
         Args:
             app: The application.
-            is_known: A function that tells from the headers of a request whether the client has the
-                token.
+            is_known: A function that receives the headers of a request, and returns whether they
+                contain the token.
 
         Raises:
             ServerError: If the server does not start.

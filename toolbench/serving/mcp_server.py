@@ -91,14 +91,15 @@ def fastmcp_server(
     news: Announcements | None = None,
     auth: OneToken | None = None,
 ) -> FastMCP[Any]:
-    """Return a FastMCP server whose requests are answered from *offer*.
+    """Return a FastMCP server that offers the tools in *offer*.
 
     Args:
         offer: The tools to serve.
-        begin: A function that creates the object for a call by a client, and starts the call.
+        begin: A function that starts a client's call of a tool, and returns the object for the
+            call.
         name: The name by which clients know the server.
-        news: Collects the clients, in order to notify them when the tools change.
-        auth: Checks the token of each request. If None, clients need no token.
+        news: An object that notifies clients when the tools change. If None, a new one is created.
+        auth: An object that checks the token of each request. If None, clients need no token.
     """
     if news is None:
         news = Announcements()

@@ -23,7 +23,7 @@ from toolbench.threads import daemon_thread
 
 
 def stdio_server(tools: Any, *, name: str) -> Any:
-    """Return a FastMCP server of *tools*; its `run()` serves over stdio until the client ends it.
+    """Return a FastMCP server of *tools*. Its `run()` serves over stdio until the client ends it.
 
     An exported package uses this server. Like `serve`, it sends output schemas, progress, log lines
     and questions to the client. The user of this machine is never asked. One thread creates the
@@ -35,7 +35,7 @@ def stdio_server(tools: Any, *, name: str) -> Any:
         name: The name that clients use for the server.
 
     Raises:
-        MissingExtraError: If the extra `serve` is not installed.
+        MissingExtraError: If the optional dependency `jupyter-toolbench[serve]` is not installed.
         RegistrationError: If an item of *tools* is not a tool, or two tools have the same name.
 
     Examples:

@@ -58,8 +58,8 @@ def unwrapped(schema: Mapping[str, Any], value: Any) -> Any:
 def result_schema(tool: ToolDefinition[Any, Any]) -> ResultSchema | None:
     """Return the output schema of *tool*, made from the return annotation of its function.
 
-    If the tool has no function, the `__call__` of its executor is used. Return None if the
-    annotation is an observation, or if it cannot be converted to a schema.
+    If the tool has no function, the annotation of its executor's `__call__` is used. Return None if
+    the annotation is an observation, or if it cannot be converted to a schema.
     """
     if tool.observation_type is not None or tool.executor is None:
         return None

@@ -33,10 +33,10 @@ _EACH = "each call of this server is asked about"
 
 
 class Served:
-    """A server of tools, which runs until `close`.
+    """A server of tools, which runs until you call `close`.
 
-    If it is the last value of a cell, a panel with all calls is displayed. In a saved notebook, the
-    panel shows the last 50 calls.
+    If the server is the last value of a cell, a panel with all calls is displayed. In a saved
+    notebook, the panel shows the last 50 calls.
 
     Examples:
         >>> from toolbench import tool
@@ -190,8 +190,8 @@ class Served:
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Register *listener*, which is called after each change of a call or of the server.
 
-        Its argument is the call that has changed, or None for a change of the server. It is called
-        from any thread, and must return quickly.
+        The argument of *listener* is the call that has changed, or None if the server has changed.
+        *listener* may be called from any thread, and must return quickly.
 
         Returns:
             A function that removes the listener.
@@ -315,34 +315,36 @@ def serve(
     """Serve *tools* over MCP to agents on this machine, and return the server.
 
     Each call is recorded in `history()` as a run with the source "agent". If you define a tool
-    again, the new definition is served, and clients are notified. This requires the extra `serve`.
+    again, the new definition is served, and clients are notified. This function requires the
+    optional dependency `jupyter-toolbench[serve]`.
 
-    The output schema of a tool is made from the return annotation of its function, unless the
-    annotation is `str` or an image. If a result does not fit the schema, the client receives a
-    failure that names the problem. NaN is sent as a string, because JSON does not have it. The
-    secrets of a tool are looked up in this process; the agent is never asked for them.
+    The output schema of a tool is made from its return annotation, unless the annotation is `str`
+    or an image. If a result does not match the schema, the client receives an error that names the
+    problem. NaN is sent as a string, because JSON does not have it. The secrets of a tool are
+    looked up in this process; the agent is never asked for them.
 
-    The server listens only on 127.0.0.1. It answers a request without the right token with status
-    401, a request to another host name with 421, and a request from a web page of another machine
-    with 403. A client must send the token within ten seconds after connecting. If more than 128
-    connections are open, the oldest connections that have not sent the token are closed.
+    The server listens only on 127.0.0.1. It refuses requests without the right token (status 401),
+    requests to another host name (421), and requests from a web page of another machine (403). A
+    client must send the token within ten seconds after connecting. If more than 128 connections are
+    open, the oldest connections that have not sent the token are closed.
 
     Args:
         tools: A tool, a class of tools, a `Tool` spec, the name of a tool, or a list of these. It
-            may also be a function that returns tools, which is called again after each definition
-            of a tool.
+            may also be a function that returns tools. The function is called again whenever you
+            define a tool.
         name: The name that clients and `toolbench connect` use for the server. If several servers
-            have this name, `toolbench connect` uses the newest one that is not closed.
-        port: The port on 127.0.0.1; 0 selects a free port.
-        require: When the user must allow a call before it runs: when the policy says so ("policy"),
-            "always" or "never". A call that the policy denies never runs. Answers that you have
-            prepared by `answering` do not allow a call.
-        answer_within: How many seconds the user has to answer before the call is refused.
+            have this name, `toolbench connect` uses the newest one that is running.
+        port: The port on 127.0.0.1. If it is 0, a free port is chosen.
+        require: When the user must allow a call before it runs: if the policy requires it
+            ("policy"), "always" or "never". A call that the policy denies never runs. Answers that
+            you have prepared by `answering` do not allow a call.
+        answer_within: The number of seconds that the user has to answer. After this time, the call
+            is refused.
         allowed_hosts: Additional host names by which clients may address this machine, for example
             through a proxy. Each must be a full name, such as "hub.example.org".
 
     Raises:
-        MissingExtraError: If the extra `serve` is not installed.
+        MissingExtraError: If the optional dependency `jupyter-toolbench[serve]` is not installed.
         RegistrationError: If an item of *tools* is not a tool, or two tools have the same name.
         ServerError: If the port is taken, or the name of the server is invalid.
         ToolbenchError: If another setting is invalid.

@@ -198,12 +198,11 @@ def call_row(call: ServedCall) -> Html:
 
 
 def call_whole(call: ServedCall, *, limit: int) -> Html:
-    """Return HTML with all parts of *call*: tool, arguments, result and printed output.
+    """Return HTML with all parts of *call*: the tool, the arguments, the result and printed output.
 
     Args:
         call: The call.
-        limit: The maximum number of characters to show of the printed output, and of each view of
-            the result.
+        limit: The maximum number of characters of printed output, and of each view of the result.
     """
     facts = [
         words(call),
@@ -225,11 +224,11 @@ def call_whole(call: ServedCall, *, limit: int) -> Html:
 
 
 def printed_html(call: ServedCall, *, lines: int | None, limit: int) -> Html:
-    """Return HTML with the output that *call* has printed until now; empty if there is none.
+    """Return HTML with the output that *call* has printed until now, or an empty string.
 
     Args:
         call: The call.
-        lines: How many of the last lines to show; None shows all lines.
+        lines: The number of lines to show, from the end of the output. None shows all lines.
         limit: The maximum number of characters to show.
     """
     text = call.run.output.text

@@ -27,8 +27,8 @@ _LARGEST = 256 * 1024 * 1024
 def connect(name: str) -> None:
     """Pass messages between stdio and the server *name* until the client or the server ends.
 
-    When the server ends, the whole process exits, because its thread that reads stdin cannot be
-    cancelled.
+    When the server ends, the whole process exits. This is necessary because the thread that reads
+    stdin cannot be cancelled.
 
     Raises:
         ServerError: If there is no server called *name*, or the server has ended.

@@ -25,9 +25,10 @@ _DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, Recursio
 
 @dataclass(frozen=True)
 class ConnectionFile:
-    """A file with the URL, token, process and machine of a server, for `toolbench connect`.
+    """A file from which `toolbench connect` learns how to connect to a server.
 
-    Each server writes a separate file, so that several servers may have the same name.
+    It contains the URL, token, process and machine of the server. Each server writes a separate
+    file, so several servers may have the same name.
     """
 
     name: str
@@ -145,8 +146,6 @@ def check_name(name: Any) -> None:
 
 def connections(name: str) -> list[ConnectionFile]:
     """Return the files of the running servers called *name* on this machine, newest first.
-
-    The list is never empty.
 
     Raises:
         ServerError: If there is no such server. The message names the servers that are running.

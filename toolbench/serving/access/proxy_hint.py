@@ -14,9 +14,9 @@ _BINDER = ("BINDER_LAUNCH_HOST", "BINDER_REPO_URL")
 
 
 def proxy_hint(url: str, allowed_hosts: Sequence[str]) -> str:
-    """Return a hint on how clients on other machines reach *url* through the JupyterHub.
+    """Return a hint on how clients on other machines can reach *url* through JupyterHub or Binder.
 
-    Return "" if this kernel does not run on a hub.
+    Return an empty string if this kernel does not run there.
 
     Args:
         url: The URL of the server on this machine.
