@@ -51,7 +51,7 @@ class ActionBase(Action):
 
     @classmethod
     def to_mcp_schema(cls) -> dict[str, Any]:
-        """Return the schema as `Schema.to_mcp_schema` does, with `security_risk` as the last property.
+        """Return the JSON Schema of the action. Its last property is `security_risk`.
 
         Examples:
             >>> from toolbench.compat import SECURITY_RISK_LITERAL, ActionBase
@@ -88,7 +88,7 @@ class ObservationBase(Observation):
 
     @property
     def agent_observation(self) -> Sequence[Content]:
-        """The content for the model; subclasses may override it.
+        """The content that the model sees. Subclasses may override this property.
 
         Examples:
             >>> from toolbench import TextContent
@@ -119,7 +119,9 @@ class ObservationBase(Observation):
 
 
 class Tool(ToolDefinition[ActionT, ObservationT]):
-    """A `ToolDefinition` under its old name. The action type and the observation type may be JSON Schemas.
+    """A `ToolDefinition` under its old name, which also accepts JSON Schemas as types.
+
+    `action_type` and `observation_type` may be classes or JSON Schemas.
 
     Examples:
         >>> from toolbench.compat import BUILT_IN_TOOLS, Tool

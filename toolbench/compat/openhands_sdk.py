@@ -26,22 +26,22 @@ SDK, TOOLS = f"{TOP}.sdk", f"{TOP}.tools"
 
 
 def openhands() -> AbstractContextManager[None]:
-    """Let code import from `openhands.sdk` and `openhands.tools`, and give it toolbench's classes.
+    """Make `openhands.sdk` and `openhands.tools` importable, with toolbench's classes in them.
 
         openhands()
         import my_tools_for_openhands
 
-    Tools, actions, observations, executors, content and the registry are toolbench's, and so are
-    the runtime tools of the same names. Classes that toolbench does not have (`LLM`, events) can be
+    Tools, actions, observations, executors, content, the registry, and the runtime tools of the
+    same names come from toolbench. Classes that toolbench does not have (`LLM`, events) can be
     imported, but raise an error when they are used.
 
-    This holds until Python ends, in all threads, functions and cells. `with openhands():` around
-    the imports is the same call: after the `with`, `import openhands.sdk` still gives toolbench's
-    classes. Other packages in the namespace `openhands` are found as before.
+    The effect lasts until Python ends, in all threads, functions and cells. You may also write
+    `with openhands():` around the imports, but the effect does not end with the block. Other
+    packages in the namespace `openhands` can be imported as before.
 
     Raises:
-        ToolbenchError: If the OpenHands SDK is installed. It needs fastmcp below 4, toolbench needs
-            a newer one: the two cannot share an environment.
+        ToolbenchError: If the OpenHands SDK is installed. It needs fastmcp below 4, but toolbench
+            needs a newer version, so the two cannot share an environment.
 
     Examples:
         >>> from toolbench import Action
@@ -87,12 +87,13 @@ class _Finder(MetaPathFinder):
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """Return the spec of toolbench's module for *fullname*.
+        """Return the spec of toolbench's module in place of the SDK's module *fullname*.
 
         Return None if *fullname* is not a module of the SDK.
 
         Raises:
-            ModuleNotFoundError: If *fullname* is a module of the SDK and toolbench has none for it.
+            ModuleNotFoundError: If *fullname* is a module of the SDK, but toolbench has no module
+                for it.
         """
         if fullname != TOP and not fullname.startswith(f"{TOP}."):
             return None
@@ -206,14 +207,15 @@ def maybe_truncate(
     save_dir: str | None = None,
     tool_prefix: str = "output",
 ) -> str:
-    """Return *content*, or its beginning and its end if it is too long, with a notice between them.
+    """Return *content*. If it is too long, replace its middle by a notice.
 
     Args:
         content: The text.
-        truncate_after: The number of characters that is returned at most; None or 0: any number.
+        truncate_after: The maximum length of the result, in characters. None or 0 means no limit.
         truncate_notice: The notice.
-        save_dir: A directory, which is made if it is missing. The whole text is saved there, and
-            the notice names the file; if it cannot be saved, the notice is *truncate_notice*.
+        save_dir: A directory in which the whole text is saved, so that the notice can name the
+            file. It is created if it is missing. If the text cannot be saved, *truncate_notice* is
+            used.
         tool_prefix: The beginning of the file's name.
     """
     if not truncate_after or truncate_after < 0 or len(content) <= truncate_after:
