@@ -103,10 +103,16 @@ def _put(values: dict[str, Any], name: str, text: str, accepted: Node) -> None:
 
 
 def from_words(words: Iterable[str], accepted: Node) -> dict[str, Any]:
-    """Return the arguments in `key=value` words; see `_read_words`.
+    """Read the arguments of a call from the `key=value` words of a line.
+
+    Args:
+        words: The words.
+        accepted: The schema of the arguments. It decides whether a value is read as a string or as
+            JSON.
 
     Raises:
-        WordError: If a word is wrong, or gives a single value for a list or an object.
+        WordError: If a word is not valid, or has a single value for an argument that must be a
+            list or an object.
     """
     arguments, mistakes = _read_words(words, accepted)
     mistakes = {**_singles(arguments, accepted, _on_the_line), **mistakes}
@@ -122,20 +128,22 @@ def arguments_in(
     *,
     is_all: bool,
 ) -> dict[str, Any]:
-    """Return the arguments for *tool* in `key=value` words, with `${name}` replaced by variables.
+    """Read the arguments of a call from `key=value` words, and replace `${name}` by variables.
 
-    Arguments that do not fit the schema of *tool* raise no error here, because the run reports
-    them. But if there is another mistake, its error lists these problems too.
+    A value that the schema does not allow is not an error here, because the run reports it later.
+    If an error is raised for another reason, its message also lists such values.
 
     Args:
         words: The words of the line.
         tool: The tool to call.
         namespace: The variables of the notebook, by name.
-        is_all: Whether the call has no other arguments, for example in the body of the cell.
+        is_all: Whether *words* contain all arguments. If false, the body of the cell may contain
+            more, so missing arguments are not reported.
 
     Raises:
-        WordError: If a word is wrong, or gives a single value where *tool* needs a list or object.
-        BodyError: If the only mistake is a variable that does not exist.
+        WordError: If a word is not valid, or has a single value for an argument that must be a
+            list or an object.
+        BodyError: If all words are valid, but a variable does not exist.
     """
     read, mistakes = _read_words(words, tool.input_node)
     arguments, unknown = dict[str, Any](), dict[str, str]()
@@ -179,12 +187,12 @@ def read_arguments(
 
     Args:
         tool: The tool to call.
-        namespace: The variables that `${name}` may refer to, by name: those of the notebook, or
-            the environment variables of a shell.
+        namespace: The variables that `${name}` may refer to, by name. In a notebook, these are the
+            notebook's variables; in a shell, the environment variables.
         words: The `key=value` words of the line.
-        literal: The JSON object on the line; None if there is none.
-        body: The body of the cell; None if there is none.
-        form: The format of the body; None to guess it.
+        literal: The JSON object on the line; None if there is no object.
+        body: The body of the cell; None if there is no body.
+        form: The format of the body; None to recognize it from the body.
 
     Raises:
         WordError: If a word cannot be read; see `arguments_in`.
@@ -216,9 +224,9 @@ def check_parts(
     tool: ToolDefinition[Any, Any],
     namespace: Mapping[str, Any],
 ) -> None:
-    """Check that the YAML *body* of a cell has lists and objects where *tool* needs them.
+    """Check that the YAML *body* has no single values for arguments that are lists or objects.
 
-    A single value is no problem if the schema accepts it too, such as a string with commas.
+    A string or a number is allowed if the schema of *tool* accepts it too.
 
     Args:
         body: The arguments in the body.
@@ -284,9 +292,11 @@ def _in_yaml(name: str, value: Any) -> str:
 
 
 def in_lines(mistakes: Sequence[str], place: str = "line") -> str:
-    """Join the messages *mistakes*: one message stays as it is, several become a list with dashes.
+    """Join *mistakes* into one error message. Several mistakes become a list with dashes.
 
-    *place* is where the mistakes are, such as `line` or `body`.
+    Args:
+        mistakes: A message about each mistake.
+        place: The part of the cell with the mistakes, such as `line` or `body`.
     """
     if len(mistakes) == 1:
         return mistakes[0]
@@ -300,11 +310,15 @@ def from_text(
     namespace: Mapping[str, Any],
     schema: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments in *text*, which is the body of a cell in the format *form*.
+    """Read the arguments of a call from the body of a cell.
 
-    If *form* is None, the format is JSON if *text* starts with `{`, and YAML otherwise. In YAML,
-    strings need no quotes, because *schema* decides which values are strings. Python code can use
-    the variables in *namespace*.
+    Args:
+        text: The body.
+        form: The format of the body. If it is None, a body that starts with `{` is read as JSON,
+            and any other body as YAML.
+        namespace: The variables that Python code in the body can use, by name.
+        schema: The schema of the arguments. It decides which YAML values are strings, so that
+            strings need no quotes.
 
     Raises:
         BodyError: If the text cannot be read, or is not an object.

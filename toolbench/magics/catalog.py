@@ -31,9 +31,9 @@ _SENTENCE_END = re.compile(r"""(?<=[\w)`'"]{2}[.!?])\s+(?=[^\W\d_a-z]|[`'"])""")
 
 
 class Entry(NamedTuple):
-    """An entry of the catalog: what is known about one tool, and `make`, which returns the tool.
+    """An entry of the catalog, which describes one tool. Call `make` to get the tool itself.
 
-    A tool from the registry may not exist yet. Then the first call of `make` creates it.
+    A registered tool may not exist yet. In this case, the first call of `make` creates it.
     """
 
     name: str
@@ -84,10 +84,10 @@ class Catalog:
         self._tools_by_name: dict[str, _MadeTools] = {}
 
     def entries(self, pattern: str = "", source: str = "") -> list[Entry]:
-        """Return an entry for each tool with a name like *pattern* and a source like *source*.
+        """Return an entry for each tool whose name and source match *pattern* and *source*.
 
-        A *pattern* with a dot also matches addresses such as `server.tool`. If only its address
-        matches, a tool is listed under its address.
+        If *pattern* has a dot, it is also compared with addresses such as `server.tool`. If only
+        the address of a tool matches, the name of its entry is the address.
         """
         has_name, has_source = matching(pattern), matching(source)
         entries: dict[str, Entry] = {}
@@ -118,11 +118,12 @@ class Catalog:
         return notes
 
     def advice(self, pattern: str = "", source: str = "") -> list[str]:
-        """Return a message for each tool class that a cell defines, but that has no tool yet.
+        """Return advice about each tool class that a cell defines, but from which no tool was made.
 
         Args:
-            pattern: The pattern of the names of tools to return messages for.
-            source: The source of the tools. If it does not match `notebook`, return no messages.
+            pattern: Only classes whose tool's name matches this pattern are included.
+            source: The source that the user searches for. If it does not match `notebook`, the
+                result is empty.
         """
         if not matching(source)("notebook"):
             return []
@@ -157,9 +158,9 @@ class Catalog:
         return list(dict.fromkeys([*kinds, *(entry.source for entry in self._all())]))
 
     def tools(self, pattern: str = "", source: str = "") -> dict[str, AnyTool]:
-        """Return the tools that `entries` finds, by name.
+        """Return the tools that match *pattern* and *source*, as in `entries`, by name.
 
-        If *pattern* is the whole name of a tool, return only this tool. A tool that cannot be
+        If *pattern* is the exact name of a tool, return only this tool. A tool that cannot be
         created is left out, with a warning.
         """
         tools: dict[str, AnyTool] = {}
@@ -173,9 +174,10 @@ class Catalog:
         return tools
 
     def find(self, name: str) -> AnyTool:
-        """Return the tool that *name* means.
+        """Return the tool that the user means by *name*.
 
-        *name* is the name of the tool, its address, an alias or another spelling.
+        Args:
+            name: The name of the tool, its address, an alias, or another spelling of its name.
 
         Raises:
             ToolNotFoundError: If there is no such tool; the message suggests a similar name.
@@ -323,9 +325,10 @@ def _kind_words(entry: Entry) -> str:
 
 
 def tools_in(variables: Sequence[tuple[str, Any]]) -> Iterator[AnyTool]:
-    """Yield the tools in *variables*, even inside lists and clients; newest variables first.
+    """Yield the tools in *variables*, starting with the last variable.
 
-    If a module was reloaded or a server restarted, the newest version of a tool is yielded.
+    Tools inside a list or a client are included. If a tool's module was reloaded, or its server was
+    restarted, its newest version is yielded.
     """
     for name, value in reversed(variables):
         if name.startswith("_"):
@@ -374,7 +377,7 @@ def matching(pattern: str) -> Callable[[str], bool]:
 def classes_without_tools(
     variables: Mapping[str, Any], kinds: Iterable[str]
 ) -> Iterator[type[ToolDefinition[Any, Any]]]:
-    """Yield the tool classes in *variables* that a cell defines, but that have no tool yet.
+    """Yield the tool classes that a cell defines, but from which no tool was made.
 
     Args:
         variables: The variables of the notebook, by name.

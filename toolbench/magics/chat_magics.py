@@ -288,7 +288,9 @@ class ChatMagics(NotebookMagics):
         return agent.Conversation(agent=agent.Agent(model, self._tools(options.tools)))
 
     def model_named(self, name: str) -> "Model":
-        """Return the model that `%model` has named *name*, or the model of a variable or a URL.
+        """Return the model that *name* means.
+
+        *name* is a name that `%model` defined, a variable that contains a model, or a URL.
 
         Raises:
             UsageError: If there is no such model.

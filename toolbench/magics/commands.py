@@ -27,12 +27,13 @@ MOVED = {
 
 
 def refuse_moved(line: str) -> None:
-    """Refuse a line that an older version accepted, but that is written differently now.
+    """Raise an error if *line* uses syntax of an older version.
 
-    *line* is the magic with one command or option, such as `%tools --lint`.
+    Args:
+        line: A magic with one command or option, such as `%tools --lint`.
 
     Raises:
-        UsageError: If *line* is written differently now; the message shows how.
+        UsageError: If *line* uses old syntax. The message shows the new syntax.
     """
     if line in MOVED:
         msg = f"{line} is now {MOVED[line]}."
@@ -88,10 +89,10 @@ class _Option(argparse.Action):
 
 
 class LineParser(argparse.ArgumentParser):
-    """A parser for the line of a magic or of one of its commands.
+    """A parser for the line of a magic, or of one command of a magic.
 
-    A line that is not valid raises a `UsageError`. The attribute `prog` has no percent sign,
-    because argparse uses this sign for formats.
+    If a line is not valid, parsing raises a `UsageError`. The attribute `prog` is the magic without
+    its percent sign, because argparse uses percent signs in its templates.
     """
 
     def __init__(
@@ -154,10 +155,10 @@ class LineParser(argparse.ArgumentParser):
         return [word for word in self.without_options(words) if not word.startswith("-")]
 
     def argument_after(self, words: Sequence[str]) -> argparse.Action | None:
-        """Return the argument whose value comes next, after *words*; None if there is none.
+        """Return the argument that the word after *words* belongs to; None if there is none.
 
-        If the last word is an option that needs a value, it is this option. Otherwise, it is the
-        next positional argument.
+        If *words* end with an option that needs a value, this option is returned. Otherwise, the
+        next positional argument is returned.
         """
         if words and words[-1] in self.value_options:
             return self._option_string_actions[words[-1]]
@@ -277,8 +278,8 @@ class Family:
     def command_of(self, words: Sequence[str]) -> tuple[str, Sequence[str]]:
         """Split a line into its command and the remaining words.
 
-        *words* is the line, already split. If it does not begin with a command, the default command
-        is returned with all words.
+        *words* is the line, already split. If the line does not begin with a command, the default
+        command and all words are returned.
 
         Raises:
             UsageError: If there is no such command.
@@ -306,9 +307,9 @@ class Family:
         """Run the command in *words*, and return what the cell shows.
 
         Args:
-            magics: The first argument for the function of the command.
+            magics: The magics object, which the function of the command gets first.
             words: The words of the line.
-            more: Options to add to those in *words*, by name.
+            more: Additional options for the function of the command, by name.
         """
         command, rest = self.command_of(words)
         options = self.parsers[command].parse_words(rest)
@@ -332,10 +333,14 @@ def filter_words(help_line: str) -> Argument:
 
 
 def check_overwrite(options: Namespace, option: str) -> None:
-    """Check that a line with `--overwrite` also has *option*, such as `--to`, which names a file.
+    """Check that a line with `--overwrite` also names a file to overwrite.
+
+    Args:
+        options: The parsed line.
+        option: The option that names the file, such as `--to`.
 
     Raises:
-        UsageError: If the line does not have *option*.
+        UsageError: If the line has `--overwrite` without *option*.
     """
     file = getattr(options, option.removeprefix("--").replace("-", "_"))
     if options.overwrite and file is None:

@@ -54,7 +54,7 @@ def matcher_for(
 
     Args:
         catalog: The catalog of the tools to offer.
-        servers: A function that returns the names of all servers, even disconnected ones.
+        servers: A function that returns the names of all servers, including disconnected servers.
         targets: A function that returns the names of the variables that `%mcp connect` accepts.
         models: A function that returns the names of the models.
     """
@@ -242,9 +242,12 @@ class Place:
 
 
 def place_in_json(text: str) -> Place | None:
-    """Return where the cursor is after *text*, which is the beginning of a JSON object.
+    """Find the place of the cursor in an unfinished JSON object.
 
     Return None if neither a name nor a value can be inserted at the cursor.
+
+    Args:
+        text: The text before the cursor, which starts at the object's opening brace.
     """
     # Of each object and list that is not closed: the name or the index of its last value, and its names
     path: list[str | int] = []
@@ -299,9 +302,12 @@ def _after_mark(mark: str, path: list[str | int], names: list[set[str]]) -> str:
 
 
 def place_in_yaml(text: str) -> Place | None:
-    """Return where the cursor is after *text*, which has lines of the form `name: value`.
+    """Find the place of the cursor in YAML with lines of the form `name: value`.
 
-    Return None if nothing can be inserted at the cursor, for example in an indented line.
+    Return None if nothing can be completed at the cursor, for example in an indented line.
+
+    Args:
+        text: The text before the cursor.
     """
     line = text.rpartition("\n")[2]
     names = frozenset(name for _, name in _YAML_KEY.findall(text))

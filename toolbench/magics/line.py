@@ -34,7 +34,7 @@ _PHRASE = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 def words_with_quotes(line: str) -> list[str]:
-    """Return the words of *line* as `split` does, but keep double quotes for use in a filter.
+    """Split *line* into words like `split`, but keep double quotes, because filters need them.
 
     Raises:
         UsageError: If a quotation is not closed.
@@ -49,12 +49,12 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 def quote_json(line: str) -> str:
-    """Return *line* with quotes around each JSON value in `key=[...]` and `key={...}`.
+    """Return *line* with quotes around words such as `key=[...]` and `key={...}`.
 
-    So `split` returns each value as part of one word.
+    Without the quotes, `split` would cut the JSON values at their blanks.
 
     Raises:
-        UsageError: If a value is not valid JSON, and it is not clear where the value ends.
+        UsageError: If a value is not valid JSON, so that its end cannot be found.
     """
     done, rest = [], 0
     for match in _VALUE.finditer(line):
@@ -82,9 +82,12 @@ def _what_is_wrong(name: str, text: str) -> str:
 
 
 def cut_json(line: str) -> tuple[str, str | None]:
-    """Split *line* into the line without its JSON object, and the object (None if it has none).
+    """Cut the JSON object with all arguments out of *line*.
 
-    A value such as `key={...}` does not count as the JSON object.
+    A value such as `key={...}` does not count as this object.
+
+    Returns:
+        The line without the object, and the object. If there is no object, the line and None.
     """
     start = _start_of_json(line)
     if start is None:
@@ -134,8 +137,8 @@ def _is_quoted(head: str) -> bool:
 class UsageError(error.UsageError):
     """The line of a magic is not valid.
 
-    Unlike IPython's own usage errors, which are only printed to stderr, this error fails its cell.
-    So papermill and nbclient report it too.
+    This error makes the cell fail, so papermill and nbclient report it. In contrast, IPython's own
+    usage errors are only printed to stderr.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -144,10 +147,14 @@ class UsageError(error.UsageError):
 
 
 def with_whole_lists(words: Sequence[str], options: Container[str]) -> list[str]:
-    """Return *words* with the value of each of *options* joined into one word.
+    """Join words that belong to the same list of names, such as `add,` and `split`.
 
-    The values are lists of names. A user may write blanks next to the commas, as in
-    `--tools add, split`, where the line was split.
+    A user may write a list with blanks after the commas, as in `--tools add, split`. The line was
+    split at these blanks.
+
+    Args:
+        words: The words of the line.
+        options: The options whose value is a list of names.
     """
     whole: list[str] = []
     is_value = False
@@ -217,10 +224,10 @@ def count(text: str) -> int:
 
 
 def split(line: str) -> list[str]:
-    r"""Return the words of *line*, split as by a shell, except for backslashes.
+    r"""Split *line* into words like a shell, except for backslashes.
 
-    A backslash outside of quotes escapes only a blank, a quote or a backslash. Before any other
-    character it is kept, as in `C:\Users\ada` or `\d+`.
+    Outside of quotes, a backslash escapes only a blank, a quote or a backslash. Before any other
+    character, the backslash is kept, as in `C:\Users\ada` or `\d+`.
 
     Raises:
         UsageError: If a quotation is not closed.
@@ -262,10 +269,10 @@ class HelpWanted(Exception):  # noqa: N818 - no error: the line asks for help
 
 
 def answers_in_cell(magic: _Magic) -> _Magic:
-    """Decorate *magic* so that it prints strings that it returns, and hides secrets in its errors.
+    """Decorate *magic* so that its strings are printed, and secrets in its errors are masked.
 
-    Secrets are, for example, a token in a command, the password of a URL, or an argument called
-    `password`. They must be hidden because Jupyter saves the errors with the notebook.
+    Secrets are, for example, a token in a command, the password in a URL, or an argument named
+    `password`. They are masked because Jupyter saves error messages with the notebook.
     """
 
     @wraps(magic)

@@ -211,15 +211,15 @@ def _check(options: Namespace) -> None:
 
 
 def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
-    """Check that the word after NAME in `connect NAME WORD` is a URL or a Python object.
+    """Check that the target in `%mcp connect NAME TARGET` is a URL or a Python object.
 
     Args:
         words: The words after `connect`, without options.
         names: The variables of the notebook, by name.
 
     Raises:
-        UsageError: If it is neither of these. If it may be a command, the message shows how to
-            write one.
+        UsageError: If the target is neither a URL nor a Python object. If it looks like a command,
+            the message shows the syntax for commands.
     """
     if any(word.startswith("-") for word in words[:2]):
         return
@@ -250,16 +250,17 @@ def _bare(word: str) -> str:
 
 
 def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
-    """Return what `connect` is to connect: a command, a URL or an object.
+    """Return the server that a `%mcp connect` line describes, in a form that the client accepts.
 
-    A command and a URL are returned as a configuration entry with the settings of the line.
+    The result is a configuration entry, a URL or a Python object. An entry includes the settings on
+    the line, such as headers.
 
     Args:
-        options: The options and words of the line.
+        options: The parsed line.
         names: The variables of the notebook, by name.
 
     Raises:
-        UsageError: If there is no target, or an option cannot be used for it.
+        UsageError: If the line has no target, or has an option that does not fit the target.
     """
     if not options.name:
         msg = "Give the server a name: %mcp connect NAME URL, or NAME -- COMMAND ARG..."

@@ -38,10 +38,9 @@ _NOTES = 8
 
 
 def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
-    """Return a table with a row for each server: its state, its tools, and a note.
+    """Return a table with the state of each server, and the number and token cost of its tools.
 
-    The tools are shown as their number and their cost in tokens. The note is the reason of a
-    failure, or the number of tools that cannot be called.
+    A note gives the reason of a failure, or the number of tools that cannot be called.
     """
     columns = ("server", "status", "protocol", "tools", "tokens", "note")
     rows = []
@@ -58,9 +57,9 @@ def servers(sessions: "Iterable[MCPServerSession]") -> Listing:
 
 
 def tools(session: "MCPServerSession") -> Listing:
-    """Return a table of the tools of a server with their cost in tokens.
+    """Return a table of a server's tools with the cost of each tool in tokens.
 
-    Below the table, notes name the tools that cannot be called, with the reasons.
+    Notes below the table name the tools that cannot be called, and give the reasons.
     """
     bill = token_bill(session)
     rows = []
@@ -75,10 +74,10 @@ def tools(session: "MCPServerSession") -> Listing:
 
 
 def offer(session: "MCPServerSession") -> Listing:
-    """Return the table of `tools` for a server that was just connected.
+    """Return a table of the tools of a server that was just connected; see `tools`.
 
-    If the server has many tools, only groups of tools are displayed. The rows, which Python code
-    reads, still have all tools.
+    If the server has many tools, the cell shows only groups of tools. Python code still gets a row
+    for each tool.
     """
     listing, disabled = tools(session), _disabled(session)
     if len(listing) + len(disabled) <= _LISTED:
@@ -98,9 +97,11 @@ def offer(session: "MCPServerSession") -> Listing:
 
 
 def first_of(notes: Sequence[str], more: str) -> list[str]:
-    """Return the first notes and, if there are more, a last note with the number of the others.
+    """Shorten a list of notes. If there are too many, one note replaces the rest and counts them.
 
-    *more* says how to see all notes, and is added to this last note.
+    Args:
+        notes: The notes.
+        more: The end of the added note, which tells the user how to see all notes.
     """
     rest = len(notes) - _NOTES
     if rest <= 0:
@@ -109,9 +110,9 @@ def first_of(notes: Sequence[str], more: str) -> list[str]:
 
 
 def summary(session: "MCPServerSession") -> str:
-    """Return a summary of a server's tools: their number and their cost in tokens.
+    """Summarise a server's tools in a few words: their number and their cost in tokens.
 
-    It also has the number of tools that do not declare what they change.
+    The summary also counts the tools that do not declare whether they change anything.
     """
     offered, bill = list(session.tools), token_bill(session)
     undeclared = sum(tool.hints.effect == "undeclared" for tool in offered)
@@ -149,11 +150,11 @@ def longer_names(server: str, tools: "Sequence[MCPToolDefinition]") -> list[str]
 def without_place(
     added: "Iterable[MCPServerSession]", servers: "Mapping[str, MCPServerSession]"
 ) -> list[str]:
-    """Return messages about servers that could not be connected and whose old session was kept.
+    """Return a message about each new session that failed while an earlier session was kept.
 
     Args:
-        added: The sessions that were just added.
-        servers: The sessions of the client, by name. If a new session failed, its name still
+        added: The new sessions.
+        servers: The current sessions of the client, by name. If a new session failed, its name
             belongs to the earlier session.
     """
     failures = []
@@ -202,12 +203,16 @@ def discovered_servers(discovered: "Iterable[DiscoveredServer]") -> Listing:
 
 
 def traffic(session: "MCPServerSession", words: str = "") -> Listing:
-    """Return a table of the messages to and from a server that match the filter *words*.
+    """Return a table of the messages to and from a server that match a filter.
 
-    A request and its answer share one row. Each new connection has a row too.
+    A request and its answer are in the same row. Each new connection has its own row.
+
+    Args:
+        session: The session with the server.
+        words: The filter. If it is empty, all messages are returned.
 
     Raises:
-        FilterError: If *words* have a key that messages do not have.
+        FilterError: If the filter uses a key that messages do not have.
     """
     only = Filter(words, TRAFFIC_KEYS)
     exchanges = [each for each in paired(session.traffic) if only.matches(each)]
@@ -232,12 +237,17 @@ def traffic(session: "MCPServerSession", words: str = "") -> Listing:
 
 
 def lines(session: "MCPServerSession", what: str, words: str = "") -> Listing:
-    """Return a table of the lines of a server's `log` or `stderr` that match the filter *words*.
+    """Return a table of a server's log messages or stderr lines that match a filter.
 
-    Only the last lines are displayed. The rows, which Python code reads, have all lines.
+    The cell shows only the last lines. Python code gets all lines.
+
+    Args:
+        session: The session with the server.
+        what: The lines to return: `log` or `stderr`.
+        words: The filter. If it is empty, all lines are returned.
 
     Raises:
-        FilterError: If *words* have a key that the lines do not have.
+        FilterError: If the filter uses a key that the lines do not have.
     """
     keys: Sequence[str] = ()
     if what == "log":
@@ -335,9 +345,12 @@ def _nothing(session: "MCPServerSession", what: str) -> str:
 
 
 def doctor_lines(sessions: "Iterable[MCPServerSession]", said: str | None = None) -> list[str]:
-    """Return a line of advice for each of *sessions* that did not connect.
+    """Return a line of advice for each session that did not connect.
 
-    If *said* is given, return advice only for the sessions whose error is part of this message.
+    Args:
+        sessions: The sessions.
+        said: An error message. If it is given, only sessions whose error is part of this message
+            get advice.
     """
     lines = []
     for session in sessions:
@@ -362,9 +375,11 @@ Tools = Sequence["MCPToolDefinition"]
 
 
 def groups(server: str, tools: Tools) -> Listing:
-    """Return a table of groups of tools with similar names, each with its number, cost and effects.
+    """Return a table that groups a server's tools by the beginning of their names.
 
-    The name of a group is a pattern, such as `issues_*`, for use in `%tools SERVER.PATTERN`.
+    Each row has the number of tools in a group, their cost in tokens, and how many of them have
+    each effect. The name of a group is a pattern, such as `issues_*`, which the user can pass to
+    `%tools SERVER.PATTERN`.
 
     Args:
         server: The name of the server.

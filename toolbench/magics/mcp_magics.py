@@ -132,9 +132,9 @@ class MCPMagics(NotebookMagics):
         return client.server(name)
 
     def newest(self, name: str) -> "MCPServerSession":
-        """Return the connection to the server *name*.
+        """Return the session with the server *name*.
 
-        A server under development (`--dev`) is first restarted if its source has changed.
+        If the server is under development (`--dev`) and its source has changed, restart it first.
 
         Raises:
             ToolNotFoundError: If there is no such server.

@@ -51,18 +51,20 @@ def _registry(magics: "MCPMagics", options: Namespace) -> Listing:
 def connect(
     magics: "MCPMagics", options: Namespace, open_entry: "Callable[[str, ServerEntry], Listing]"
 ) -> Any:
-    """Return a form with which the user connects a server of the registry.
+    """Connect a server of the registry, with values that the user gives.
 
-    In a terminal, which cannot show a form, the user is asked for each value instead.
+    In a notebook, return a form that connects the server when the user has filled it in. In a
+    terminal, ask the user for each value, connect the server, and return a table of its tools.
 
     Args:
         magics: The magics of the notebook.
         options: The parsed line.
-        open_entry: A function that connects an entry under a name, and returns its tools.
+        open_entry: A function that connects a server, and returns a table of its tools. Its
+            arguments are the server's name and configuration entry.
 
     Raises:
         ConsentError: If the user at a terminal declines, or cannot be asked.
-        ServerError: If the registry has no such server, or it cannot be used.
+        ServerError: If the registry does not have the server, or if the server cannot be used.
     """
     # They bring toolbench.mcp
     from toolbench.mcp.config.registry import get_server  # noqa: PLC0415

@@ -19,10 +19,12 @@ _NARROWEST = 20
 
 
 class PolicyEnum(Enum[Any]):
-    """A setting whose value is stored in the policy, where Python code can change it too.
+    """A setting that reads and changes an attribute of `policy`.
 
-    The name contains "Enum" so that `%config Toolbench` lists the choices.
+    `%config` shows the same value as `policy`, even if Python code changes it there.
     """
+
+    # IPython lists the choices in `%config Toolbench` only if the name of the class contains "Enum"
 
     def get(self, obj: Any, cls: Any = None) -> Any:
         """Return the policy's current value."""

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Listing:
-    """A table with column names and notes; many magics return it.
+    """A table with column names and notes, which many magics return.
 
     Attributes:
-        overview: A shorter table to display instead of the rows; None to display the rows. Python
-            code always gets all rows.
+        overview: A shorter table that the cell shows instead of the rows. If it is None, the cell
+            shows the rows. Python code always gets all rows.
     """
 
     def __init__(

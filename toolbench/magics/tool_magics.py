@@ -196,10 +196,9 @@ class ToolMagics(NotebookMagics):
 
 
 def newest(catalog: Catalog, name: str) -> AnyTool:
-    """Return the tool *name*.
+    """Return the newest version of the tool *name*.
 
-    If it belongs to a server under development, the server is first restarted if its source has
-    changed.
+    If the tool's server is under development and its source has changed, restart it first.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -219,7 +218,7 @@ def newest(catalog: Catalog, name: str) -> AnyTool:
 
 
 def tell_changes(session: "MCPServerSession") -> None:
-    """Restart a server under development if its source has changed, and print what is different.
+    """Restart a server under development if its source has changed, and print the changes.
 
     Raises:
         ServerError: If the server does not start with its newest source.

@@ -285,15 +285,22 @@ _MOST = 1_000_000
 
 
 def grid_from_words(words: Iterable[str], node: Node) -> dict[str, Any]:
-    """Read the `name=values` words of a sweep, and return the values by argument.
+    """Read the `name=values` words of a sweep, and return the values of each argument, by name.
 
-    The values are a range such as `1..5` or `0..1..0.25`, which includes both ends, a list such as
-    `[a,b]`, or a single value. *node* is the schema of the arguments. Where it requires a string,
-    an item of a list is a string; otherwise, the item is read as JSON if possible.
+    The values of an argument are written in one of these forms:
+
+    - A range such as `1..5`, or `0..1..0.25` with a step. It includes both ends.
+    - A list such as `[a,b]`.
+    - A single value.
+
+    Args:
+        words: The words of the line.
+        node: The schema of the arguments. If it requires a string, the values are strings.
+            Otherwise, a value is read as JSON if possible.
 
     Raises:
-        UsageError: If a word has no `=`, repeats an argument, has a value that cannot be read, or
-            is a range that never ends or has too many values. The message lists all mistakes.
+        UsageError: If a word is not valid, repeats an argument, or has an endless or too long
+            range. The message lists all mistakes.
     """
     grid, mistakes = dict[str, Any](), dict[str, str]()
     for word in words:

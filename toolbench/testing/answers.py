@@ -16,7 +16,7 @@ from toolbench.redaction import without_numbers
 
 @dataclass(frozen=True)
 class Raw:
-    """A result for `tools/call` that is sent unchanged, even if it is invalid.
+    """An answer to `tools/call` that the fake server sends unchanged, even if it is not valid.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -33,7 +33,9 @@ class Raw:
 
 
 class RpcError(Exception):
-    """A JSON-RPC error in place of a result. Use it as an answer, or raise it in a tool.
+    """A JSON-RPC error as the answer to a call.
+
+    Pass it to `FakeMCPServer.answer`, or raise it in a tool of the fake server.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -61,7 +63,9 @@ class RpcError(Exception):
 
 
 class InTurn:
-    """Several answers for successive calls of a tool. Later calls get the last answer again.
+    """A list of answers for successive calls of a tool.
+
+    After all answers have been used, each further call gets the last answer again.
 
     Examples:
         >>> from toolbench.mcp import create_mcp_tools
@@ -103,10 +107,10 @@ HANG_UP: Final = _Fate("HANG_UP")
 
 
 def result_of(tool: str, answer: Any) -> dict[str, Any]:
-    """Return *answer* as the result of a `tools/call` request for *tool*.
+    """Turn *answer* into the result of a `tools/call` request for *tool*.
 
-    An exception becomes a failed result with the text of the exception. If *answer* is an object, a
-    list, a number or a bool in JSON, the result also has it as structured content.
+    An exception becomes a failed result with the text of the exception. If the JSON of *answer* is
+    an object, a list, a number or a bool, the result also has structured content.
     """
     if isinstance(answer, Raw):
         return dict(answer.result)
@@ -145,8 +149,8 @@ _METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 class RecordedAnswers:
     """The recorded answers to the requests `tools/call`, `resources/read` and `prompts/get`.
 
-    A request gets the recorded answer to a request with the same parameters. If there were several
-    such requests, their answers are used in the recorded order.
+    A request gets the answer that was recorded for the same parameters. If the same request was
+    recorded several times, its answers are used in the recorded order.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -160,7 +164,7 @@ class RecordedAnswers:
         self._matcher = Matcher(requests)
 
     def answer_to(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the recorded result of the request *method* with *params*.
+        """Return the result that was recorded for a request with this *method* and these *params*.
 
         Raises:
             RpcError: If the request was not recorded, or its recorded answer is an error.

@@ -149,9 +149,9 @@ class Script:
         return {"messages": [{"role": "user", "content": content}]}
 
     def answer_to(self, call: ReceivedCall) -> Any:
-        """Add *call* to `calls`, and return its answer.
+        """Add *call* to `calls`, and return the answer that the test defined for it.
 
-        If the tool was made from a function, return the tool, which the caller then has to run.
+        If the tool was made from a function, the result is the tool. The caller then runs the tool.
 
         Raises:
             RpcError: If the server does not have the tool, or if the recorded answer is an error.

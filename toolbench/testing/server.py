@@ -25,9 +25,9 @@ _ANYTHING: dict[str, Any] = {"type": "object"}
 
 
 class FakeMCPServer:
-    """A fake MCP server that a test controls: no process, no network.
+    """A fake MCP server that a test controls. It needs neither a process nor the network.
 
-    Use it like any server: in `create_mcp_tools`, or in `connect` of a client.
+    Pass it to `create_mcp_tools`, or to the method `connect` of a client, like any other server.
 
     Examples:
         >>> from toolbench import current_run
@@ -76,12 +76,12 @@ class FakeMCPServer:
     def from_recording(cls, path: str | Path, server: str | None = None) -> Self:
         """Return a fake server with the tools, resources, prompts and answers of a recorded server.
 
-        A request gets the recorded answer to a request with the same parameters. If there were
-        several such requests, their answers are used in the recorded order. A request that was not
+        A request gets the answer that was recorded for the same parameters. If the same request was
+        recorded several times, its answers are used in the recorded order. A request that was not
         recorded gets an error that names the most similar recorded request.
 
-        You can add more tools, resources and prompts, and `calls` lists the received calls. To
-        replay every message, including logs and questions, use `create_mcp_tools(replay=)`.
+        You can add tools, resources and prompts to the fake server. To replay every message,
+        including logs and questions, use `create_mcp_tools(replay=)` instead.
 
         Args:
             path: The file of the recording, which `%mcp connect --record` or
@@ -139,13 +139,13 @@ class FakeMCPServer:
     ) -> None:
         """Offer the tool *name*, and answer each call of this tool with *answer*.
 
-        An earlier tool of this name is replaced.
+        If the server already has a tool of this name, the new tool replaces it.
 
         Args:
             name: The name of the tool.
-            answer: The result of each call: a string, an image or any JSON value. An exception
-                makes the call fail. `Raw`, `RpcError`, `NEVER` and `HANG_UP` are special answers.
-                `InTurn` has a different answer for each call.
+            answer: The result of each call: a string, an image or any JSON value. If it is an
+                exception, each call fails. `Raw`, `RpcError`, `NEVER` and `HANG_UP` are special
+                answers. `InTurn` gives a different answer to each call.
             description: The description of the tool, which a model reads.
             schema: The JSON Schema of the arguments; if left out, any object is accepted.
             output_schema: The JSON Schema of the structured content.
@@ -163,11 +163,11 @@ class FakeMCPServer:
         self._offer(offer, answer)
 
     def tool(self, function: F) -> F:
-        """Offer *function* as a tool; its signature and docstring describe it.
+        """Offer *function* as a tool, which is described by the function's signature and docstring.
 
-        The function runs in a thread. It can use `toolbench.current_run()` to report progress, to
-        send log messages, and to ask the user of the client a question (`ask` sends an
-        elicitation). If the function raises an exception, the call fails.
+        The function runs in a thread. With `toolbench.current_run()`, it can report progress, send
+        log messages, and ask the user of the client a question (as an elicitation). If the function
+        raises an exception, the call fails.
 
         Raises:
             RegistrationError: If *function* cannot be a tool; see `toolbench.tool`.

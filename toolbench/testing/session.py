@@ -161,10 +161,10 @@ class FakeSession:
         self._end.send_soon({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
     async def ask(self, call: _Call, message: str, schema: Mapping[str, Any]) -> Answer:
-        """Ask the user of the client a question during *call*, and return the answer.
+        """Ask the user of the client a question during *call*, and return the user's answer.
 
-        In the older protocol, the question is sent as a request of the server. In the newer
-        protocol, it is sent as the answer to the client's call.
+        In the legacy protocol, the server sends the question as a request. In the modern protocol,
+        the server sends the question as its answer to *call*.
         """
         key = f"question-{next(self._ids)}"
         params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
@@ -223,7 +223,7 @@ class FakeRun:
         self._session.notify_soon("notifications/message", params)
 
     def ask(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Ask the user of the client by an elicitation; see `CurrentRun.ask`.
+        """Ask the user of the client a question, as an elicitation; see `CurrentRun.ask`.
 
         Raises:
             ToolbenchError: If a coroutine calls this method, because it would block the event loop.
