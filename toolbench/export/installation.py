@@ -13,7 +13,7 @@ _SDK_PYTHON = "3.12"
 
 
 def how_to_install(folder: str | Path, *, python: str) -> str:
-    """Return a sentence with the commands for a terminal that install the package in *folder*.
+    """Return a sentence with the terminal commands that install the package in *folder*.
 
     Args:
         folder: The folder of the package, as the user wrote it.
@@ -29,9 +29,10 @@ def how_to_install_from_a_cell(folder: str | Path) -> str:
 
 
 def how_to_install_for_openhands(folder: str | Path) -> str:
-    """Return sentences with the commands for a terminal that install the package in *folder*.
+    """Return sentences with the terminal commands that install the package in *folder*.
 
-    The package is for the OpenHands SDK: it is installed into a new environment next to the folder.
+    The package must be for the OpenHands SDK. The commands create a new environment for it, next to
+    *folder*.
     """
     first, second = in_clean_environment(folder, openhands=True)
     return (
@@ -49,8 +50,8 @@ def in_this_kernel(folder: str | Path) -> list[str]:
 def in_clean_environment(folder: str | Path, *, openhands: bool) -> list[str]:
     """Return the terminal commands that install the package in *folder* into a new environment.
 
-    If toolbench itself was not installed from a package index, the commands install it from the
-    same source as here.
+    If toolbench was not installed from a package index, but from a folder for example, the commands
+    install toolbench from the same place. With *openhands*, they do not install toolbench.
     """
     path = _as_path(folder).rstrip("/")
     place, packages = quote(f"{path}_env"), quote(path)

@@ -50,12 +50,12 @@ class PackageFolder(type(Path())):  # type: ignore[misc]  # Path itself: from Py
     Attributes:
         package: The name with which the package is imported.
         tool_names: The names of the tools in the package.
-        files: The paths of the files in the folder.
+        files: The paths of the files that the export wrote, relative to the folder.
         variables: The names of the environment variables that the package reads.
         openhands: Whether the package is for the OpenHands SDK.
-        notes: Sentences about what you should check: what is not in the package, which calls its
-            tests do not repeat, and which files of an earlier export were removed or kept. The
-            README has them under "To look at", except those about such files.
+        notes: Sentences about things that you should check, such as code that is not in the
+            package, calls that the tests do not repeat, and files of an earlier export. The README
+            also has these sentences, except the sentences about an earlier export.
     """
 
     package: str = ""
@@ -85,31 +85,32 @@ def export_package(
 ) -> PackageFolder:
     """Write *tools* of this notebook, or of a file, as a package that can be installed.
 
-    `definition.py` has what a model sees of the tools, and `impl.py` has the code that does the
-    work. Both files get the imports, functions, classes and constants of the cells that they need.
-    These are found by following the names in the source code; nothing is run. A function gets the
-    last value of a name, and other code gets the value that the name had when the code ran.
+    The project also contains tests, a README, a notebook, an MCP server and pyproject.toml. The
+    package is named after the tool or, if there are several tools, after the folder. `_tool` is
+    added if Python or an installed package already uses this name. The MCP server runs tools one
+    after another, unless they are coroutine functions.
 
-    Assignments into a needed object, such as `prices["tea"] = 3`, are included. Other statements
-    that may change a needed object, such as `rows.append(1)` or `db.execute("insert ...")`, are
-    left out. The README and the message of the export list them. To include such a statement, pass
-    the number of its cell in *cells*.
+    `definition.py` contains the names, descriptions and arguments of the tools, and `impl.py`
+    contains the code that does the work. The export reads the source code of the cells or of the
+    file, and copies the imports, functions, classes and constants that the tools need. It does not
+    run any code. If a name is assigned several times, functions use its last value.
 
-    The content of files and databases is not in the package. The README lists the files that the
-    code names, and the tests are skipped if one of these files is missing. `API_KEY = "..."`
-    becomes `API_KEY = environ["API_KEY"]`. The export fails if a needed value exists only in the
-    kernel, comes from a magic, comes from a module that belongs to no package, or has a secret.
+    Assignments to a part of a needed object, such as `prices["tea"] = 3`, are copied too. Other
+    statements that may change a needed object, such as `rows.append(1)`, are not copied. The README
+    and the result's `notes` list them. To include such a statement, pass the number of its cell in
+    *cells*.
 
-    The project also has pyproject.toml, a README, a notebook and an MCP server. The server runs
-    tools that are not coroutines one after another, in one thread. The package has the name of the
-    tool or, if there are several tools, of the folder. `_tool` is added if Python or an installed
-    package already uses this name.
+    The package does not contain the files and databases that the code uses. The README lists the
+    files, and the tests are skipped if one of them is missing. `API_KEY = "..."` becomes
+    `API_KEY = environ["API_KEY"]`. The export fails if the code contains another secret. It also
+    fails if a needed value exists only in the kernel, or comes from a magic or from a module that
+    cannot be installed.
 
     The tests repeat calls of this session, with the answers that the user gave. If a tool declares
-    `read_only` and not `open_world`, the tests expect the same result. For other tools, they only
-    check that the arguments are accepted. Calls of an earlier version of the tool, refused calls,
-    calls with a secret, and calls with an unanswered question are left out. Paths in arguments stay
-    as they are. The README says which calls are not compared, and why.
+    `read_only` and not `open_world`, the tests compare the results. For other tools, they only
+    check that the arguments are accepted. Refused calls, calls of an earlier version of the tool,
+    calls with a secret and calls with an unanswered question do not become tests. The README gives
+    the reasons. Paths in the arguments are not changed.
 
     Args:
         tools: One or several tools, made by `@tool`, by `ToolDefinition(...)` or by a class with
@@ -118,16 +119,16 @@ def export_package(
         cells: The numbers of cells to include completely: `[2]` for In [2]. For tools from a file,
             `[0]` includes all statements of the file.
         tests: The recorded calls that become tests. By default, these are the calls of this
-            session in `history()`; pass `()` for no calls.
-        openhands: Write the package for the OpenHands SDK. It then needs the SDK and Python 3.12
-            instead of toolbench. The SDK has no `current_run`, so its tools cannot ask questions
-            or report progress.
-        overwrite: Replace existing files that have other content, and remove files that only an
-            earlier export wrote. Files that you changed are kept, and the result names them.
+            session in `history()`. Pass `()` for no calls.
+        openhands: Write the package for the OpenHands SDK. The package then needs the SDK and
+            Python 3.12, and does not need toolbench. Its tools cannot ask questions or report
+            progress, because the SDK has no `current_run`.
+        overwrite: Replace existing files that have other content. Files that only an earlier export
+            wrote are removed, unless you changed them.
 
     Returns:
-        The path of the folder. If a cell displays it, it also shows what you should check; these
-        sentences are in `notes`.
+        The path of the folder. Its attribute `notes` has sentences about things that you should
+        check. A notebook displays the result as a card with these sentences.
 
     Raises:
         ExportError: If a needed part cannot be found or written, or if a secret would be written.

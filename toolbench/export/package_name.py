@@ -15,10 +15,11 @@ _DEVICES = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
 
 
 def package_name(tools: Sequence[AnyTool], folder: str) -> str:
-    """Return the name of the package: that of a single tool, or that of *folder* for several tools.
+    """Return the name of the package.
 
-    A name that is not valid for a package is changed. `_tool` is added to a name that Python or
-    another package already uses.
+    The package is named after the tool or, if there are several tools, after *folder*. Characters
+    that are not allowed are replaced. `_tool` is added if Python or another package already uses
+    the name.
     """
     name = folder
     if len(tools) == 1:

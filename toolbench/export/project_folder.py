@@ -14,11 +14,13 @@ LIST_OF_FILES = ".toolbench-export.json"
 
 
 def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Check that each existing file of *folder* is empty or has the same content as in *contents*.
+    """Check that writing *contents* into *folder* would not replace files with other content.
+
+    Empty files may be replaced.
 
     Raises:
         ExportError: If a file cannot be read.
-        FileError: If files have other content; the message names them all.
+        FileError: If files would be replaced. The message names them all.
     """
     other = list[str]()
     for place, content in contents.items():
@@ -34,16 +36,19 @@ def check_places(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes], *, removal: bool) -> list[str]:
-    """Write *contents* into *folder*, with a list of the files for later exports.
+    """Write *contents* into *folder*, and a list of all files that were written.
+
+    The next export reads the list to find the files that it may remove.
 
     Args:
         folder: The folder of the project, which is created if needed.
         contents: The content of each file, by its path in *folder*.
-        removal: Remove the files that only an earlier export wrote, unless the user changed them.
+        removal: Whether to remove files that only an earlier export wrote. Files that the user has
+            changed are not removed.
 
     Returns:
-        Sentences for the user about earlier files that were removed, or kept because the user had
-        changed them.
+        Sentences for the user. They name the files of an earlier export that were removed, and
+        the files that were kept because the user had changed them.
 
     Raises:
         ExportError: If a file cannot be written or removed.

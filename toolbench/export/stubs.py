@@ -60,9 +60,10 @@ class ToolServer(Protocol):
 def export_stubs(session: ToolServer, file: str | Path, *, overwrite: bool = False) -> Path:
     """Write a Python module with a typed function for each tool of a server.
 
-    Each function takes its arguments as a pydantic model, and calls the tool of the same name on
-    the connected server. The types help editors and type checkers. Rules that types cannot express,
-    such as patterns and conditions, are checked against the server's schema in each call.
+    Each function calls the tool of the same name on the connected server. Its only parameter is a
+    pydantic model of the tool's arguments, so that editors and type checkers can check them. Rules
+    that types cannot express, such as patterns, are checked against the server's schema in each
+    call.
 
     Args:
         session: A connected server: `client.servers["name"]`.

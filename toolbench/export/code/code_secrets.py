@@ -37,9 +37,9 @@ _SHORTEST = 3
 
 
 class CodeSecret(NamedTuple):
-    """A secret in code: its line number, the name of the variable or argument, and its text.
+    """A secret in code: its line number, the name of its variable or argument, and its text.
 
-    The name is empty if the secret was recognised by its text alone.
+    The name is empty if the text alone shows that this is a secret.
     """
 
     line: int
@@ -250,9 +250,9 @@ def _in_comments(code: str) -> Iterator[CodeSecret]:
 def with_environment(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with `API_KEY = "..."` changed to `API_KEY = environ["API_KEY"]`.
 
-    Only statements that assign a secret, and nothing else, to a variable are changed.
-    `check_statement` refuses all other statements with a secret. If the code itself gives the name
-    `environ` a value, nothing is changed.
+    A statement is changed only if it assigns one secret string to one variable. `check_statement`
+    refuses all other statements with a secret. If the code itself defines the name `environ`,
+    nothing is changed.
     """
     statements = list(statements)
     for statement in statements:
@@ -341,8 +341,9 @@ def check_text(text: str, place: str) -> None:
 def holds_secret(text: str, *, is_code: bool) -> bool:
     """Tell whether *text* has a secret.
 
-    A secret is one that this session has used, or a string with the shape of a key. In code, it is
-    also a value whose name means a secret.
+    The following count as secrets: the secrets that this session has used, and strings that look
+    like an API key. If *is_code* is true, values that are assigned to a name such as `password`
+    count too.
     """
     if MARK in text or remembered.redactor.occurs_in(text) or any(keys_in(text)):
         return True

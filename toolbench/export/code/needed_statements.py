@@ -21,7 +21,7 @@ _KNOWN = frozenset({*dir(builtins), "display", MAGIC})
 
 
 class LeftOut(NamedTuple):
-    """A statement that is not exported, although it may change an object that is exported.
+    """A statement that is not exported, although it may change an exported object.
 
     Attributes:
         statement: The statement.
@@ -34,12 +34,13 @@ class LeftOut(NamedTuple):
 
 @dataclass
 class Needed:
-    """The result of `needed_by`: the needed statements, and the names that are missing.
+    """The result of `needed_by`: the needed statements, and the names without a definition.
 
     Attributes:
-        statements: All statements, needed or not.
+        statements: All statements, including those that are not needed.
         places: The indexes of the needed statements in `statements`.
-        missing: The names that are missing, each with a sentence that gives the reason.
+        missing: The names whose definition cannot be exported, each with a sentence that gives the
+            reason.
     """
 
     statements: Sequence[Statement]
@@ -91,18 +92,18 @@ def needed_by(
     maybe: Iterable[str] = (),
     cells: Collection[int] = (),
 ) -> Needed:
-    """Return the statements that *names* need, and the statements in *cells*.
+    """Return the statements that define *names*, and all statements on which these depend.
 
     Args:
         statements: All statements, in the order in which they ran.
-        names: The names that are needed.
-        user: The name of the tool that needs *names*, for messages about missing names.
+        names: The names to define.
+        user: The name of the tool that uses *names*. Messages about missing names show it.
         without: Names to ignore, because the code that the export writes defines them.
-        maybe: More names that are needed, but may be missing.
-        cells: The numbers of the cells whose statements are also needed.
+        maybe: More names to define. If they have no definition, they are ignored.
+        cells: The numbers of cells whose statements are needed in any case.
 
     Raises:
-        ExportError: If *cells* has a number that no cell has.
+        ExportError: If *cells* has the number of a cell that does not exist.
     """
     needed, end = Needed(statements), len(statements)
     todo = list[_Use]()
@@ -310,7 +311,7 @@ def _acts(statement: Statement) -> bool:
 
 
 def code_of(name: str) -> str:
-    """Return the code that *name* needs, from the cells of the notebook.
+    """Return the code in the notebook's cells that defines *name* and everything that *name* uses.
 
     The result is empty if a part of the code cannot be found.
     """

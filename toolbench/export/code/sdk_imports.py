@@ -10,8 +10,8 @@ from toolbench.export.code.statements import Statement, statement_of
 def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with the imports in `with openhands():` moved out of the block.
 
-    A package for the SDK needs no such block, because it imports from the SDK itself. A block that
-    also has other code is not changed.
+    A package for the OpenHands SDK does not need the block, because the real SDK is installed
+    there. A block that also contains other code is not changed.
     """
     changed = list[Statement]()
     for statement in statements:
@@ -26,8 +26,9 @@ def with_imports_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
 def with_context_of_sdk(statements: Iterable[Statement]) -> list[Statement]:
     """Return *statements* with each import of the SDK inside a `with openhands():` block.
 
-    In a package for toolbench, the imports work only inside such a block. A notebook can also call
-    `openhands()` once, but the export does not include this call, because it defines no name.
+    Use this for a package that does not run with the SDK, but with toolbench. There, the SDK's
+    modules exist only inside such a block. A notebook may instead call `openhands()` once, but the
+    export does not copy this call.
     """
     changed = list[Statement]()
     for statement in statements:

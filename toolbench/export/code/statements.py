@@ -30,13 +30,13 @@ class Statement:
     """One statement of a cell or a file, outside of any function or class.
 
     Attributes:
-        code: The source.
-        node: The syntax tree.
-        names: The names to which the statement gives a value, and the names that it uses.
-        obstacle: The reason why the statement cannot be written into a file, as part of a sentence;
-            empty if it can be.
+        code: The source code of the statement.
+        node: The syntax tree of the statement.
+        names: The names that the statement defines, and the names that it uses.
+        obstacle: The reason why the statement cannot be written into a file, as part of a sentence.
+            It is empty if there is no such reason.
         is_tool: Whether the statement is a function with a decorator that makes it a tool.
-        cell: The number of the statement's cell; 0 in a file.
+        cell: The number of the statement's cell. In a file, it is 0.
     """
 
     code: str
@@ -102,7 +102,8 @@ def _with_places(statements: Iterable[Statement], module: ModuleType, cell: int)
 def tool_decorators(node: ast.stmt, module: ModuleType) -> list[ast.expr]:
     """Return the decorators of *node* that make a function a tool, such as `@tool`.
 
-    *module* is the module that contains *node*. It shows what the decorators' names mean.
+    The decorators may have other names, for example after `from toolbench import tool as t`.
+    Therefore, their names are looked up in *module*, which contains *node*.
     """
     found = list[ast.expr]()
     for decorator in getattr(node, "decorator_list", ()):

@@ -15,14 +15,15 @@ _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 @dataclass(frozen=True)
 class Names:
-    """The names in a statement, by their use.
+    """The global names in a statement, grouped by their use.
 
     Attributes:
-        gives: The names to which the statement gives a value.
-        now: The names that the statement uses when it runs.
-        later: The names that functions in the statement use, but only when they are called.
-        quoted: The names in quoted annotations, which need not be defined.
-        into: The names of the objects into which the statement assigns, as in `rows[0] = 1`.
+        gives: The names that the statement defines or assigns.
+        now: The names that the statement reads when it runs.
+        later: The names that are read only when a function in the statement is called.
+        quoted: The names in quoted annotations. They need not be defined.
+        into: The names of objects whose items or attributes the statement changes, such as `rows`
+            in `rows[0] = 1`.
     """
 
     gives: frozenset[str]
@@ -132,9 +133,10 @@ class _Uses:
         self.given = set[str]()
 
     def collect(self, table: SymbolTable, *, is_called_later: bool) -> None:
-        """Add the names of *table* and of the tables inside it.
+        """Add the names in the symbol table *table*, and in the tables inside *table*.
 
-        *is_called_later* is true for the table of a function, whose code runs only when called.
+        Pass true for *is_called_later* if *table* belongs to a function, because the code of a
+        function does not run until the function is called.
         """
         is_top = table.get_type() == "module"
         for symbol in table.get_symbols():

@@ -38,8 +38,8 @@ _OF_PYTHON = frozenset({"classmethod", "dict"})
 class Half:
     """The code of one of the two modules, `definition.py` or `impl.py`.
 
-    `statements` are statements of the user. `written` is the code below them, which the export
-    itself writes; it may be empty.
+    `statements` are statements from the user's cells or file. `written` is code that the export
+    generates and puts below them. It may be empty.
     """
 
     statements: tuple[Statement, ...]
@@ -66,14 +66,15 @@ class Division:
         definition: The code of `definition.py`: the names, inputs and outputs of the tools.
         implementation: The code of `impl.py`, which does the work of the tools.
         imports: The import statements of the notebook or the file.
-        ours: The names that only the code that we write uses. They have their usual meaning, even
-            if a cell gives them another.
-        lazy: The names that only a user's method `create` uses, which are imported inside this
-            method.
-        making: The names that are used by the expressions in `create` below.
-        create: The expressions that make the tools, for the function `create_tools`.
-        future: The first `from __future__` import; empty if there is none.
-        left_out: The statements that may change an object of the package, but are not in it.
+        ours: The names that only generated code uses. They keep their usual meaning, even if a
+            cell assigns something else to them.
+        lazy: The names that only the method `create` of a user's class uses. They are imported
+            inside this method.
+        making: The names that the expressions in the attribute `create` use.
+        create: The expressions that make the tools in the package's function `create_tools`.
+        future: The first `from __future__` import. It is empty if there is none.
+        left_out: The statements that are not in the package, although they may change an object in
+            the package.
     """
 
     definition: Half
@@ -90,9 +91,10 @@ class Division:
 def divided(
     parts: Sequence[ToolParts], *, cells: Collection[int] = (), openhands: bool
 ) -> Division:
-    """Divide the code of the tools in *parts* and of the numbered *cells* between the modules.
+    """Divide the code of the tools in *parts* between `definition.py` and `impl.py`.
 
-    All code must be from the same notebook or file.
+    All code must be from the same notebook or file. *cells* are the numbers of cells to include
+    completely.
 
     Raises:
         ExportError: If the code needs a part that is missing, or that would not work in a package.

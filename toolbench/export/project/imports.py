@@ -66,14 +66,14 @@ def written_homes(*, openhands: bool) -> Mapping[str, str]:
 def import_lines(
     name: str, statements: Sequence[Statement], homes: Mapping[str, str], *, openhands: bool
 ) -> set[str]:
-    """Return the lines that import *name*; empty if its module is not known.
+    """Return the lines that import *name*. The result is empty if its module is not known.
 
     Args:
         name: The name to import.
         statements: The import statements of the notebook. The last one that imports *name* is used.
-        homes: The modules of names that the code we write uses, by name. They are used if no
-            statement imports *name*.
-        openhands: Whether to import the names of toolbench from the OpenHands SDK instead.
+        homes: The modules to use if no statement imports *name*, by name. They contain the names
+            that generated code uses.
+        openhands: Whether to import toolbench's names from the OpenHands SDK instead.
 
     Raises:
         ExportError: If the SDK does not have the name.
@@ -153,11 +153,11 @@ def _refuse_toolbench(module: str, *, openhands: bool) -> None:
 
 
 def check_inner_imports(statements: Iterable[Statement], *, openhands: bool) -> None:
-    """Check that the export does not have to change imports inside functions and classes.
+    """Check the imports that the export cannot adapt to the package.
 
     Raises:
-        ExportError: If an import is relative, even outside of functions, or if an inner import is
-            of toolbench, while the package is for the SDK.
+        ExportError: If an import is relative. Also, if *openhands* is true and an import inside a
+            function or a class imports from toolbench.
     """
     for statement in statements:
         for node in ast.walk(statement.node):
@@ -240,7 +240,7 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
 
 
 def requirements(modules: Iterable[str], *, package: str, extras: Mapping[str, str]) -> list[str]:
-    """Return the requirements for *modules*, each with the installed version as its lower bound.
+    """Return the requirements for *modules*, each with the installed version as the minimum.
 
     Args:
         modules: The full names of the imported modules.

@@ -73,8 +73,9 @@ class _Imports:
     def of(self, names: Iterable[str]) -> list[str]:
         """Return the lines that import *names*.
 
-        A name comes from another module of this package, from where the user's cells import it, or
-        from the module that the code that we write needs.
+        A name that the package defines is imported from the package. Other names are imported from
+        the same module as in the user's code. If the user's code does not import a name, the name
+        is from toolbench, the OpenHands SDK or Python's standard library.
         """
         lines = set[str]()
         for name in names:

@@ -38,12 +38,12 @@ def _is_file(text: str) -> bool:
 def notes_on_surroundings(
     variables: Iterable[str], secrets: Iterable[str], files: Iterable[str]
 ) -> Iterator[str]:
-    """Yield sentences about what the package needs from the machine on which it runs.
+    """Yield sentences about settings and files that the package needs on another machine.
 
     Args:
         variables: The environment variables that replace secrets of the notebook.
         secrets: The names of the secrets that the tools declare.
-        files: The paths of the files that the code names.
+        files: The paths of the files that the code mentions.
     """
     for name in variables:
         yield f"Set `{name}` in the environment: a secret stood there in the notebook."

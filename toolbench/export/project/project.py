@@ -307,10 +307,11 @@ def tests_for(
 
     Args:
         package: The name of the import package.
-        variables: The names of environment variables; if one is not set, the tests are skipped.
-        files: The files that the code names and that are not in the package.
+        variables: The names of environment variables. If one is not set, the tests are skipped.
+        files: The files that the code mentions, but that are not in the package.
         has_repeated: Whether there are recorded calls to repeat.
-        has_accepted: Whether there are recorded calls of which only the arguments are checked.
+        has_accepted: Whether there are recorded calls that are not repeated, but whose arguments
+            are checked.
         openhands: Whether the tests are for the OpenHands SDK.
     """
     modules, imports, marks = ["json"], "", ""

@@ -39,9 +39,10 @@ class RecordedCalls(NamedTuple):
     """The recorded calls that become tests, as values for a JSON file.
 
     Attributes:
-        repeated: The calls that a test repeats, with the results that it expects.
-        accepted: The calls of which a test only checks that the arguments are accepted.
-        notes: Sentences for the README about calls that are not in `repeated`, and why.
+        repeated: The calls that a test repeats, with the results that the test expects.
+        accepted: The calls that a test does not repeat. The test only checks that the tool accepts
+            the arguments of these calls.
+        notes: Sentences for the README that say which calls are not in `repeated`, and why.
     """
 
     repeated: list[_Call]
@@ -58,15 +59,18 @@ def calls_of(
 ) -> RecordedCalls:
     """Return the calls in *records* that become tests of the tools in *parts*.
 
-    These calls are left out: calls that were stopped or not allowed; calls whose arguments were
-    refused, unless a test compares the results; calls before the last change of the tool or of code
-    that it needs; calls with a secret, or with values that JSON cannot express; calls with a
-    question that had no answer; and, for the OpenHands SDK, calls that failed. If a user was asked
-    during a call, the test gives the same answers.
+    If the user was asked a question during a call, the test gives the same answer. The following
+    calls do not become tests:
+
+    - calls that were stopped or not allowed, and failed calls if *openhands* is true;
+    - calls with invalid arguments, unless the tests compare the results of the tool;
+    - calls that ran before the last change of the tool, or of code that the tool needs;
+    - calls with a secret, or with values that JSON cannot express;
+    - calls with a question that nobody answered.
 
     Args:
         parts: The tools to test.
-        records: The records of all calls of the session, including those of other tools.
+        records: The records of all calls of the session, including calls of other tools.
         earlier_sessions: Whether to use calls of earlier sessions, although the tool may have
             changed since then.
         openhands: Whether the tests are for the OpenHands SDK.

@@ -40,15 +40,15 @@ def parts_of_function(
 
     Args:
         tool: The tool.
-        module: The module that defines the function: that of the notebook, or of a file.
+        module: The module that defines the function: the notebook's `__main__`, or a file.
         statements: The statements of *module*.
-        names_in_use: The class names that are already used in the package. Those of this tool are
-            added.
+        names_in_use: The names that the package already uses. This function adds the names of the
+            tool's classes.
         openhands: Whether the package is for the OpenHands SDK.
 
     Raises:
-        ExportError: If *statements* do not define the function, or its arguments cannot be fields
-            of a class.
+        ExportError: If *statements* do not define the function, or if its arguments cannot be
+            fields of a class.
     """
     function = innermost(tool.function)
     place, statements = _definition_of(tool, function, statements)

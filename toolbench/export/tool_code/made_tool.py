@@ -34,15 +34,15 @@ def parts_of_made(
 
     Args:
         tool: The tool.
-        module: The module with the call: that of the notebook, or of a file.
+        module: The module that contains the call: the notebook's `__main__`, or a file.
         statements: The statements of *module*.
-        names_in_use: The class names that are already used in the package. Those of this tool are
-            added.
+        names_in_use: The names that the package already uses. This function adds the names of the
+            tool's classes.
         openhands: Whether the package is for the OpenHands SDK.
 
     Raises:
-        ExportError: If there is no such call, if it has no `executor=`, or if the SDK cannot call
-            the executor.
+        ExportError: If no statement contains this call, if the call has no `executor=`, or if the
+            SDK cannot call the executor.
     """
     call = _call_that_made(tool, module, statements)
     expression = next((k.value for k in call.keywords if k.arg == "executor"), None)
@@ -98,9 +98,9 @@ def parts_of_class(
     *,
     openhands: bool,
 ) -> ToolParts:
-    """Return the code for a tool whose own class has the method `create`.
+    """Return the code for a tool that was made by the method `create` of the user's own class.
 
-    *statements* are those of *module*, which defines the class.
+    *module* is the module that defines the class, and *statements* are its statements.
 
     Raises:
         ExportError: If *statements* do not define the class, or if the SDK cannot call the

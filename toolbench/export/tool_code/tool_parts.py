@@ -26,14 +26,15 @@ class ToolParts:
         tool_class: The name of the tool's class in the package.
         statements: The statements of the notebook or file, after changes for the package.
         types: The names of the user's classes that `definition.py` needs.
-        definition: The classes that we write into `definition.py`; empty if the user wrote the
+        definition: The generated classes for `definition.py`. It is empty if the user wrote the
             tool's class.
-        implementation: The code that we write into `impl.py`; empty if the user wrote the tool's
+        implementation: The generated code for `impl.py`. It is empty if the user wrote the tool's
             class.
         create: The expression that makes the tool. It may also make other tools.
         lazy: The names that only the method `create` of the user's class needs.
-        undecorated: The name of the function from which `@tool` was removed; empty if none.
-        copied: The names in an expression of the user that `implementation` copies.
+        undecorated: The name of the function from which `@tool` was removed. It is empty if there
+            is no such function.
+        copied: The names in those expressions of the user that `implementation` copies.
     """
 
     tool: AnyTool
@@ -49,12 +50,12 @@ class ToolParts:
 
 
 def stem_of(tool: AnyTool, suffixes: Iterable[str], names_in_use: set[str]) -> str:
-    """Return the first part of the class names of *tool*: `Add` for `AddAction` and `AddTool`.
+    """Choose the first part of the class names of *tool*, such as `Add` in `AddAction`.
 
     Args:
         tool: The tool.
-        suffixes: The last parts of the class names, such as `Tool`.
-        names_in_use: The names that are already used in the package. Those of this tool are added.
+        suffixes: The last parts of the class names, such as `Action` and `Tool`.
+        names_in_use: The names that the package already uses. This function adds the new names.
     """
     first = ""
     for word in re.split(r"[^A-Za-z0-9]+", tool.name):
@@ -105,16 +106,18 @@ def class_of(
     name: str,
     openhands: bool,
 ) -> str:
-    """Return the code of a class for a tool without its own class.
+    """Return the code of a class for a tool that was made without a class of the user.
 
     Args:
         tool: The tool.
         stem: The first part of the names of the tool's classes.
         action: The name of the action class.
-        observation: The name of the observation class; `Observation` if the tool has none.
-        executor: The expression that makes the executor.
-        name: The name in *executor* that has to be imported from `impl.py`.
-        openhands: Whether the package is for the OpenHands SDK, which has no limit for results.
+        observation: The name of the observation class. Pass `Observation` if the tool has no own
+            class for results.
+        executor: The expression that makes the executor, such as `AddExecutor()`.
+        name: The name in *executor* that is imported from `impl.py`, such as `AddExecutor`.
+        openhands: Whether the package is for the OpenHands SDK. The SDK has no limit for the size
+            of results, so this limit is left out.
     """
     arguments = f"description={constant_of(stem)},\naction_type={action},\n"
     if observation != "Observation":
