@@ -61,9 +61,10 @@ def is_in_format(text: str, name: str) -> bool:
 
 
 def format_of(node: Node) -> str:
-    """Return the format that all strings of *node* must have.
+    """Return the `format` that every string must have to fit *node*, such as `email`.
 
-    The result is empty if there is no such format, or if *node* also has a `pattern`.
+    The result is empty if there is no such format, or if the schema for strings also has a
+    `pattern`.
     """
     names = set()
     for one in _of_strings(node):
@@ -110,10 +111,10 @@ def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each string in *value* that is not in the format its schema names.
+    """Yield a problem for each string in *value* that does not have the `format` of its schema.
 
-    If a schema contradicts its own format, any string is accepted: for example, if its default or
-    an example is not in this format.
+    If the default, an example or a listed value of a schema does not have the format either, any
+    string is accepted there.
 
     Args:
         node: The node of the schema for *value*.
@@ -141,11 +142,11 @@ def has_dates(schema: Any) -> bool:
 
 
 def date_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
-    """Yield a problem for each date in *value* that is not written as the format `date` requires.
+    """Yield a problem for each date in *value* that is not valid in the format `date`.
 
-    Examples are `1.12.2026` and `2026-02-30`. Strings that do not look like a date, such as `today`
-    or `2026-12`, are accepted, because `format` is only an annotation. If a schema itself uses
-    another notation, for example in its default, any date is accepted.
+    For example, `1.12.2026` and `2026-02-30` are problems. Strings that do not look like a date,
+    such as `today` or `2026-12`, are accepted. If the default, an example or a listed value of a
+    schema is written like `1.12.2026`, any date is accepted there.
 
     Args:
         node: The node of the schema for *value*.
@@ -177,10 +178,10 @@ def holds_null(value: Any) -> bool:
 
 
 def without_nulls(node: Node, value: Any, refused: Collection[Path]) -> Any:
-    """Return *value* without optional properties that are null although they must not be null.
+    """Return *value* without the optional properties that are null, but must not be null.
 
-    Models often send null for an argument that they could leave out. Objects and lists inside
-    *value* are searched too.
+    This is useful because models often send null for an argument instead of leaving it out. Objects
+    and lists inside *value* are searched too.
 
     Args:
         node: The node of the schema for *value*.
@@ -213,10 +214,11 @@ def _may_go(node: Node, name: Any, *, is_refused: bool) -> bool:
 def without_refused_nulls(node: Node, value: Any, is_valid: Callable[[Any], bool]) -> Any:
     """Return *value* without the properties that make it invalid because they are null.
 
-    Use this for a schema with alternatives. There, the whole value decides which alternative
-    applies, so a single null cannot be judged. All properties that are null are removed first. Then
-    each of them is put back if the value stays valid. *value* is returned unchanged if it is valid,
-    if it is invalid even without these properties, or if it has more than fifty of them.
+    Use this instead of `without_nulls` if the schema has alternatives. This function first removes
+    all properties that are null. Then it puts each of them back, if the value stays valid.
+
+    *value* is returned unchanged if it is valid, if more than fifty properties are null, or if
+    removing them does not make *value* valid.
     """
     paths = [path for _, path in islice(_nulls(node, value, ()), _MOST_TRIED + 1)]
     if is_valid(value) or not paths or len(paths) > _MOST_TRIED:

@@ -60,14 +60,14 @@ _FLAGS = frozenset(exclusive for _, exclusive in _EXCLUSIVE)
 
 
 def resolve(root: Any, schema: Any) -> tuple[Any, str]:
-    """Follow the reference of *schema* in *root*, until a schema without a reference is reached.
+    """Follow the `$ref` of *schema* in *root*, until a schema without a `$ref` is reached.
 
-    Keywords next to a reference are merged into the schema to which it leads. If the two contradict
-    each other, the keywords next to the reference are used.
+    Keywords next to a `$ref` are merged into the schema to which it refers. If both have a keyword
+    that cannot be merged, the keyword next to the `$ref` is used.
 
     Returns:
-        The schema without a reference, and the problem with the reference, such as "refers to
-        itself". The problem is empty if there is none.
+        The schema without a `$ref`, and the problem with the `$ref`, such as "refers to itself".
+        The problem is empty if there is none.
     """
     for _ in range(_HOPS):
         if not isinstance(schema, Mapping) or "$ref" not in schema:
@@ -85,9 +85,12 @@ def resolve(root: Any, schema: Any) -> tuple[Any, str]:
 def merged(near: Schema, far: Schema) -> Json:
     """Return one schema for a value that has to fit both *near* and *far*.
 
-    Of two limits, the result has the stricter one. It has only those types and listed values that
-    both schemas have. Two rules that do not fit into one keyword, such as two patterns, are put
-    into `allOf`. For all other keywords, the rule of *near* is used.
+    Keywords that are in both schemas are combined as follows:
+
+    - The stricter limit is used.
+    - Types and listed values must be in both schemas.
+    - Two rules that one keyword cannot express, such as two patterns, are put into `allOf`.
+    - For all other keywords, the value in *near* is used.
     """
     near, far = with_limits_as_numbers(near), with_limits_as_numbers(far)
     both = {**far, **near}
@@ -121,9 +124,12 @@ def merged(near: Schema, far: Schema) -> Json:
 def together(one: Schema, other: Schema) -> Json:
     """Return one schema for a value that has to fit *one* and *other*, without using `allOf`.
 
-    The result has the properties and required names of both schemas. Of two limits, it has the
-    stricter one. It has only those types and listed values that both schemas have. For all other
-    keywords, the rule of *other* is used.
+    Keywords that are in both schemas are combined as follows:
+
+    - Properties and required names of both schemas are used.
+    - The stricter limit is used.
+    - Types and listed values must be in both schemas.
+    - For all other keywords, the value in *other* is used.
     """
     both = {**one, **other}
     _narrow(both, other, one)
@@ -328,13 +334,13 @@ Resolve = Callable[[Any], Any]
 
 
 def guess_type(schema: Json) -> tuple[Json, Any]:
-    """Return *schema* with a known `type`, guessed from its other keywords if necessary.
+    """Return *schema* with a `type`, which is guessed from its other keywords if necessary.
 
-    A list in `items` becomes `prefixItems`.
+    If `items` is a list of schemas, it becomes `prefixItems`.
 
     Returns:
-        The schema, which has no `type` if none can be guessed, and the unknown `type` that was
-        replaced (None if there was none).
+        The schema, and the invalid `type` that was removed from it. The schema has no `type` if
+        none can be guessed. The removed type is None if there was none.
     """
     first = schema.get("items")
     # A tuple, as drafts before 2020 write it
@@ -357,10 +363,9 @@ def states_type(schema: Any) -> bool:
 
 
 def leaves_type_open(schema: Any) -> bool:
-    """Tell whether *schema* has no keyword that excludes types, such as `type` or `enum`.
+    """Tell whether *schema* has no keyword that could exclude a type, such as `type` or `enum`.
 
-    A keyword such as `maxLength` excludes no type, because it accepts every value that is not a
-    string.
+    A keyword such as `maxLength` cannot exclude a type, because it applies only to strings.
     """
     return isinstance(schema, dict) and _TYPING.isdisjoint(schema)
 
@@ -368,8 +373,8 @@ def leaves_type_open(schema: Any) -> bool:
 def fold_all_of(schema: Json, resolve: Resolve) -> Json:
     """Merge the schemas in `allOf` into *schema*. A rule that cannot be merged stays in `allOf`.
 
-    *resolve* is a function that follows the references of a schema. Schemas that contradict each
-    other raise no error; validation reports such problems.
+    *resolve* is a function that follows the references of a schema. If schemas contradict each
+    other, no error is raised, because the validation of a value reports such problems.
     """
     return _fold_all_of(schema, resolve, set(), _NESTING)
 
@@ -398,9 +403,10 @@ class Folded:
     """The result of `fold_alternatives`: a schema with simplified alternatives.
 
     Attributes:
-        schema: The simplified schema. If it has an `anyOf`, this has at least two alternatives.
-        nullable: Whether one of the alternatives was `null`, which was removed.
-        only: The alternative that is left if there is only one, before it is simplified itself.
+        schema: The simplified schema. If it has an `anyOf`, the `anyOf` has at least two
+            alternatives.
+        nullable: Whether the alternative `null` was removed.
+        only: The only alternative, if exactly one was left. It is not yet simplified itself.
         merged: The alternatives that were merged into `schema`.
     """
 
@@ -418,8 +424,8 @@ def fold_alternatives(schema: Json, resolve: Resolve) -> Folded:
     """Remove `null` from the alternatives of *schema*, and merge similar alternatives.
 
     Alternatives are merged if all are constants, all are strings, or all are numbers. If *schema*
-    has `properties`, the properties of all alternatives are added to these. *resolve* is a function
-    that follows the references of a schema.
+    has `properties`, the properties of the alternatives are added to `properties`. *resolve* is a
+    function that follows the references of a schema.
     """
     schema, nullable = _without_null_type(with_values_of_its_types(schema))
     for key in ALTERNATIVES:

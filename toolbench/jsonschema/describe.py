@@ -39,9 +39,9 @@ def kind(node: Node) -> str:
 
 
 def facts(node: Node) -> list[str]:
-    """List the limits, the format and the default of the value, each as a phrase.
+    """List the limits, the format and the default of *node*, each as a phrase.
 
-    The limits of a list's items are one phrase, as in `each: at least 1`.
+    If *node* describes a list, the limits of its items are one phrase, such as `each: at least 1`.
     """
     phrases = limits(node.schema)
     if node.format:
@@ -64,9 +64,10 @@ def _of_each_item(node: Node, fuel: int) -> list[str]:
 
 
 def word(value: Any) -> str:
-    """Return *value* for use in a sentence: a string without quotes, anything else as JSON.
+    """Return *value* as text for a sentence.
 
-    A blank string has quotes. A long value is cut.
+    A string is returned without quotes, unless it is blank. All other values are returned as JSON.
+    Long values are shortened.
     """
     if not isinstance(value, str) or not value.strip():
         return clip(value, _WORD)

@@ -126,11 +126,11 @@ class _Measured:
 
 
 class Extent:
-    """The size of one schema, and an estimate of the work that the validation of a value makes.
+    """The size of one schema, from which the time for the validation of a value is estimated.
 
     Attributes:
-        schemas: The number of schemas inside the schema, with each reference replaced by its
-            target. The schemas of a circle are counted once.
+        schemas: The number of schemas inside the schema. If several references lead to a schema,
+            it is counted once for each reference. Circular references are followed only once.
         is_circular: Whether a reference leads back to a schema that contains it.
     """
 
@@ -177,9 +177,9 @@ class Extent:
         return False
 
     def has_too_many_errors(self, value: Any) -> bool:
-        """Tell whether the errors would take too much memory if every part of *value* were wrong.
+        """Tell whether a list of all errors in *value* could take too much memory.
 
-        Each error quotes a part of the value, and the rules of the schema for this part.
+        Each error contains a copy of a part of *value*, and of the schema for this part.
         """
         errors = 0
         try:

@@ -71,15 +71,17 @@ class Node:
     """The normal form of a schema for one value, such as a property or an item.
 
     Attributes:
-        view: The view of the whole schema.
-        raw: The schema of the value as it was written.
-        schema: The keywords of the normal form. References are replaced by their targets, `allOf`
-            is merged, and the `null` alternative is removed. An `anyOf` has at least two
+        view: The view of the whole schema to which this node belongs.
+        raw: The schema of the value in its original form.
+        schema: The schema of the value in normal form. References are replaced by their targets,
+            `allOf` is merged, and the alternative `null` is removed. An `anyOf` has at least two
             alternatives. An `allOf` remains only for rules that do not fit into one keyword, such
-            as a second pattern. Extensions (`toolbench`, `x-...`) are included.
-        nullable: Whether the value may also be `null`, which `schema` does not say.
-        merged: The similar alternatives that were merged into `schema`, as they were written.
-        notice: The reason why the schema could not be read fully; empty if it could.
+            as a second pattern. Extensions (`toolbench`, `x-...`) are kept.
+        nullable: Whether the value may also be `null`. The attribute `schema` does not contain this
+            information.
+        merged: The original forms of the alternatives that were merged into `schema`.
+        notice: The problem that was found in the schema, such as an unknown type. It is empty if
+            there is no problem.
     """
 
     def __init__(
@@ -354,7 +356,8 @@ class Node:
     def properties(self) -> Mapping[str, "Node"]:
         """The properties by name, in the order of the schema.
 
-        If a required property is not declared, it is included with the schema for undeclared keys.
+        Properties that are required, but not declared, are included too. Their nodes come from
+        keywords such as `additionalProperties`.
         """
         missing = [name for name in self.required if name not in self.declared]
         if not missing:
@@ -378,7 +381,7 @@ class Node:
     def conditional(self) -> Mapping[str, "Node"]:
         """The properties that exist only in some cases (`if`, `dependentSchemas`).
 
-        If several cases declare a property, the result has the schema in the first of these cases.
+        If several cases declare the same property, the node is made from the first of these cases.
         """
         # Most nodes have no cases: this check is quicker than reading them
         if not isinstance(self.raw, Mapping) or _CASES.isdisjoint(self.raw):
@@ -618,9 +621,9 @@ def read(schema: Any) -> Node:
 
 
 class SchemaView:
-    """Gives access to the parts of one JSON Schema as nodes. A broken schema raises no error.
+    """Gives access to the parts of one JSON Schema as nodes. An invalid schema raises no error.
 
-    Keep the view as long as you read the schema, because it reads each part only once.
+    Use one view for all parts of a schema, because the view caches the nodes that it has made.
 
     Examples:
         >>> from toolbench.widgets.fields import SchemaView
@@ -648,9 +651,9 @@ class SchemaView:
         return self.node({})
 
     def every(self) -> Iterator[tuple[str, Node]]:
-        """Yield a node for the whole schema and for every schema in it, with its place.
+        """Yield a node for the whole schema and for every schema in it, with a path.
 
-        The place is that of the value that the schema describes, such as `items[].name`.
+        The path, such as `items[].name`, says which part of a value the schema describes.
         """
         for place, part in every(self.root):
             yield place, self.node(part)
@@ -658,8 +661,8 @@ class SchemaView:
     def names_of_secrets(self, schema: Any) -> frozenset[str]:
         """Return the names of the properties that *schema* declares as secrets, at any depth.
 
-        Schemas under all keywords are searched, even under keywords such as `then` or `contains`,
-        whose schemas apply only to some values. *schema* is a part of the whole schema.
+        *schema* is a part of the whole schema. Schemas that apply only to some values, such as
+        `then` and `contains`, are searched too.
         """
         names, visited = set[str](), set[tuple[str, int]]()
         todo: list[tuple[str, Any]] = [("", schema)]
@@ -821,10 +824,10 @@ def keyword_of(node: Node) -> str:
 
 
 def takes_exactly_one(node: Node) -> bool:
-    """Tell whether the schema of *node* may contain a `oneOf` for the same value.
+    """Tell whether *node* may have a `oneOf`, which refuses a value that fits two alternatives.
 
-    `oneOf` refuses a value that fits more than one alternative. The schemas in `allOf`, `anyOf` and
-    `oneOf` are searched too.
+    The schemas in `allOf`, `anyOf` and `oneOf` are searched too, but not the schemas of properties
+    and items. The result is also true if there are too many schemas to search.
     """
     visited: dict[int, Any] = {}
     todo = [node.raw]
@@ -845,7 +848,7 @@ def takes_exactly_one(node: Node) -> bool:
 def merged_alternatives(node: Node) -> list[Node]:
     """Return the nodes of the alternatives that were merged into *node*.
 
-    If an alternative has no type of its own, its node has the type and limits of *node*.
+    If an alternative has no `type`, its node gets the type and the limits of *node*.
     """
     limits = {key: item for key, item in node.schema.items() if key not in _OF_THE_WHOLE}
     nodes = []

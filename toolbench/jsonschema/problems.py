@@ -34,8 +34,8 @@ def schema_problems(errors: Iterable["SchemaMismatch"], schema: Any) -> list[Pro
 
     Args:
         errors: The errors.
-        schema: The whole schema. If the value has an unknown name, the message suggests a name from
-            this schema.
+        schema: The whole schema. If the value has a property with an unknown name, the message
+            suggests a similar name from this schema.
     """
     problems = []
     for error in errors:
@@ -264,13 +264,13 @@ def _weight(branch: "Branch") -> int:
 def pydantic_problems(
     error: "ValidationError", known: Iterable[str] = (), *, value: Any = None
 ) -> list[Problem]:
-    """List the problems in *error*, each only once, with its path in *value*.
+    """Turn an error of pydantic into problems, each with its path in *value*.
 
     Args:
         error: The error of pydantic.
-        known: The names of the arguments, so that a message can suggest the right spelling.
-        value: The value that was validated. If it is left out, the paths also have pydantic's names
-            for the alternatives of a union.
+        known: The names of the arguments. If a name is unknown, the message suggests one of these.
+        value: The value that was validated. If it is left out, paths may also contain the names of
+            union members, such as `str`.
     """
     known = list(known)
     problems = []
@@ -286,8 +286,8 @@ def pydantic_problems(
 def without_branches(loc: Path, value: Any, *, missing: bool) -> Path:
     """Return pydantic's path *loc* as a path in *value*.
 
-    pydantic also has a step for the chosen alternative of a union, which is left out. If *missing*
-    is true, the last step names a part that *value* does not have.
+    pydantic's paths also contain the names of union members, such as `str`. These are removed. If
+    *missing* is true, the last step of *loc* is kept, although *value* has no such part.
     """
     path: list[str | int] = []
     for n, step in enumerate(loc):

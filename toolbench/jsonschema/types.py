@@ -21,9 +21,9 @@ _TYPE_OF = {class_: name for name, class_ in CLASSES.items()}
 
 
 def type_of(value: Any) -> str | None:
-    """Return the JSON type of *value* as it is written: 1 is an integer, 1.0 a number.
+    """Return the JSON type of *value*; None if *value* is not JSON.
 
-    The result is None for a value that is not JSON.
+    The notation decides about numbers: 1 is an integer, and 1.0 is a number.
     """
     for class_ in type(value).__mro__:
         if class_ in _TYPE_OF:
@@ -44,7 +44,7 @@ def types_of_value(value: Any) -> frozenset[str]:
 def json_key(value: Any) -> Any:
     """Return a hashable key for *value*. Values that are equal in JSON have the same key.
 
-    1 and 1.0 are equal; 1 and true are not.
+    For example, 1 and 1.0 are equal in JSON, but 1 and true are different.
     """
     if isinstance(value, bool):
         return ("boolean", value)

@@ -43,8 +43,8 @@ _PART = "toolbench:part"
 class SchemaValidator:
     """Checks values against one JSON Schema, exactly as the specification says.
 
-    The dialect is that of `$schema`, or 2020-12 if it is missing. `format` is an annotation,
-    references to other documents are refused, and the network is never used.
+    `$schema` selects the version of JSON Schema; the default is 2020-12. The keyword `format` is
+    not checked. References to other documents are refused, so the network is never used.
     """
 
     def __init__(self, schema: JsonSchema, *, is_part: bool = False) -> None:
@@ -98,7 +98,7 @@ class SchemaValidator:
 def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> SchemaValidator:
     """Return the validator for *schema*. Equal schemas share a validator.
 
-    If *root* is given, the references of *schema* lead to parts of *root*.
+    Pass *root* if *schema* is a part of *root* and has references to other parts of *root*.
 
     Raises:
         SchemaError: If *schema* is not a valid JSON Schema, refers to another document, or is too
@@ -114,9 +114,10 @@ def validator_of(schema: JsonSchema, root: Mapping[str, Any] | None = None) -> S
 
 
 def is_schema(schema: dict[str, Any]) -> bool:
-    """Tell whether *schema* is valid in its dialect of JSON Schema; True for unknown dialects.
+    """Tell whether *schema* is valid according to the meta-schema that its `$schema` names.
 
-    `validator_of` may still refuse the schema, for example because of its size or its references.
+    If the meta-schema is unknown, the result is True. `validator_of` may still refuse a valid
+    schema, for example because of its size.
     """
     try:
         import jsonschema_rs  # noqa: PLC0415 - 15 MB, only for foreign schemas
@@ -212,10 +213,10 @@ def _invalid(reason: str, path: Any = ()) -> SchemaError:
 
 
 class PureValidator:
-    """A validator in pure Python, with the methods `is_valid` and `problems`.
+    """A validator in pure Python, for platforms without jsonschema-rs.
 
-    It differs from jsonschema-rs in patterns: matching one can take very long, and a pattern that
-    Python does not understand is not checked.
+    It treats the keyword `pattern` differently from jsonschema-rs: a match may take very long, and
+    patterns that Python's `re` does not support are ignored.
     """
 
     def __init__(self, schema: Any, root: str, part: str) -> None:

@@ -93,7 +93,7 @@ def conjunction_in(schema: Schema) -> tuple[list[Any], Schema]:
 def alternatives_in(schema: Schema) -> tuple[str, list[Any], Schema]:
     """Return the keyword (`anyOf` or `oneOf`), its alternatives, and the rest of *schema*.
 
-    If *schema* has both keywords, only the first is used. If it has none, the keyword is empty.
+    If *schema* has both keywords, `anyOf` is used. If it has none, the returned keyword is empty.
     """
     for keyword in ALTERNATIVES:
         if keyword in schema:
@@ -115,10 +115,10 @@ def without(schema: Schema, *keywords: str) -> Schema:
 
 
 def children(schema: Schema, where: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield each schema directly inside *schema*, after its keyword and its place.
+    """Yield each schema directly inside *schema*, as a tuple: keyword, path, inner schema.
 
-    The place is that of the value that the inner schema describes, such as `items[].name`. *where*
-    is the place for *schema* itself.
+    The path, such as `items[].name`, says which part of a value the inner schema describes. *where*
+    is the path for *schema* itself.
     """
     for key, value in schema.items():
         if key in _HOLDERS:
@@ -169,8 +169,11 @@ def says_secret(schema: Any) -> bool:
 def rewritten(schema: Any, change: Callable[[Json, str], Json], where: str = "") -> Any:
     """Return a copy of *schema* in which *change* has replaced each schema, inner schemas first.
 
-    *change* is a function that gets a schema and its place in the value, and returns a schema.
-    Values that are not schemas, such as defaults and examples, are copied unchanged.
+    Args:
+        schema: The schema. Its defaults and examples are copied without a change.
+        change: A function that gets a schema and its path, and returns the new schema. The path,
+            such as `items[].name`, says which part of a value the schema describes.
+        where: The path for *schema* itself.
     """
     if not isinstance(schema, dict):
         return schema
@@ -201,10 +204,10 @@ _SHARED = ("$schema", "$defs", "definitions")
 
 
 def follow(root: Any, reference: Any) -> Any:
-    """Return the part of *root* to which *reference*, the value of a `$ref`, leads.
+    """Return the part of *root* to which *reference*, the value of a `$ref`, refers.
 
-    *reference* may begin with the `$id` of *root* or of a part of *root*. The result is `MISSING`
-    if *root* has no such part, or if *reference* is not a reference.
+    *reference* may begin with the `$id` of *root*, or of a part of *root*. The result is `MISSING`
+    if *root* has no such part, or if *reference* is not valid.
     """
     if not isinstance(reference, str) or not reference:
         return MISSING

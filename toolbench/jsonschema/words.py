@@ -117,8 +117,8 @@ def demand(keyword: str, value: Any = None) -> str:
 def limits(schema: Mapping[str, Any]) -> list[str]:
     """List the limits of *schema* in words, such as "at least 3 items".
 
-    If a lower and an upper limit are equal, the result is one phrase, such as "3 items". *schema*
-    must be in normal form. If it has `allOf`, the limits in its parts are listed too.
+    If a lower and an upper limit are equal, they become one phrase, such as "3 items". *schema*
+    must be in normal form (see `Node`). Limits in an `allOf` are listed too.
     """
     return list(dict.fromkeys(filter(None, _limits(schema, frozenset(LIMITING)))))
 

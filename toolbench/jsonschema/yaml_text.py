@@ -82,13 +82,16 @@ _Loader.add_constructor(f"{_TAG}int", _int)
 def read_yaml(
     text: str, schema: Any, *, what: str = "The body", path: Sequence[str | None] = ()
 ) -> Any:
-    """Return the value of the YAML *text*. Where *schema* wants a string, `1` or `true` is a string.
+    """Return the value of the YAML *text*.
+
+    If *schema* requires a string, an unquoted `1` or `true` is read as a string.
 
     Args:
         text: The YAML.
         schema: The JSON Schema of the value, or of the part at *path*.
         what: The name of *text* in error messages.
-        path: The keys that lead to the part that *schema* describes; None stands for all parts.
+        path: The keys that lead from the whole value to the part that *schema* describes. None
+            stands for every key.
 
     Raises:
         BodyError: If *text* is not YAML.
