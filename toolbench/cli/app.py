@@ -85,13 +85,14 @@ def lab(
     browser: bool = True,
     allow_root: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Open JupyterLab on a notebook, by default on a new one that lists your tools.
+    """Open a notebook in JupyterLab. By default, open a starter notebook that lists your tools.
 
     Args:
         notebook: The notebook to open. If it does not exist, it is created. JupyterLab shows its
             folder.
         browser: Open a browser. With `--no-browser`, only print the address.
-        allow_root: Start JupyterLab even as the user root. The risk: any cell may change anything.
+        allow_root: Start JupyterLab even as the user root. This has a risk, because cells can then
+            change all files of the machine.
     """
     try:
         return open_lab(notebook, browser=browser, allow_root=allow_root)
@@ -115,10 +116,10 @@ def eval_(
     html: Path | None = None,
     overwrite: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Test models on the cases of a file, and report how many calls are as expected.
+    """Test models on the cases of a file, and report how many of their tool calls are as expected.
 
-    The exit code is 0 if enough answers of every model pass, 1 if too few answers of a model pass,
-    and 2 if answers are missing or an input cannot be used. No tool is run.
+    The tools are not run. The exit code is 0 if enough answers of every model pass, and 1 if too
+    few answers of a model pass. It is 2 if answers are missing, or if an input cannot be used.
 
     Args:
         file: The YAML file with the cases, written by `Cases.write` or by pydantic-evals.
@@ -131,12 +132,12 @@ def eval_(
         api_key_env: The name of the environment variable with the API key, if the model is a URL.
         repeats: The number of answers that each model gives to each case.
         min_passed: The share of the answers that must pass, between 0 and 1.
-        save: A JSONL file in which the answers are saved. Answers that it already has are not
-            requested again.
-        max_cost: The limit in US dollars. When it is reached, no more answers are requested.
-        retry_errors: Ask again if the file of `--save` has an error instead of an answer.
+        save: A JSONL file in which the answers are saved. Answers that are already in the file are
+            not requested again.
+        max_cost: The cost limit in US dollars. When it is reached, no more answers are requested.
+        retry_errors: Repeat the requests for which the file of `--save` contains an error.
         junit: The file to write a JUnit XML report to.
-        html: The file to write the report to, as an HTML page.
+        html: The file to write an HTML report to.
         overwrite: Replace the files of `--junit` and `--html` if they exist.
     """
     from toolbench.cli import eval_command  # noqa: PLC0415 - other commands need no models
@@ -177,11 +178,10 @@ def export(
         tools: The file or module with the tools, such as `tools.py` or `package.module`. To export
             only some tools, add their names: `tools.py:add,split`.
         folder: The folder of the project.
-        cells: With `--cells 0`, the package has all statements of the file, not only those that the
-            tools need.
+        cells: Pass `--cells 0` to include all statements of the file, even if no tool needs them.
         openhands: Write the package for the OpenHands SDK instead of toolbench.
-        overwrite: Replace existing files that have other content, and remove files of an earlier
-            export that you did not change.
+        overwrite: Replace existing files that have other content. Files that only an earlier export
+            wrote are removed, unless you changed them.
     """
     from toolbench.cli.user_modules import tools_of  # noqa: PLC0415 - other commands need none
     from toolbench.export.installation import (  # noqa: PLC0415 - the same
@@ -214,12 +214,13 @@ def export(
 def connect(name: str) -> int:
     """Connect an MCP client over stdio to the tools that a notebook serves.
 
-    An MCP client starts this command; `%mcp serve` and `serve(tools)` show the configuration for
-    it. The command reads the address and the token of the notebook from a file that only you can
-    read.
+    The MCP client starts this command. `%mcp serve` and `serve(tools)` show the configuration for
+    the client. The command reads the address and the token of the notebook from a file that only
+    you can read.
 
     Args:
-        name: The name with which the notebook serves its tools; `notebook` by default.
+        name: The name under which the notebook serves its tools. If you have not chosen a name, it
+            is `notebook`.
     """
     from toolbench.serving.access import bridge  # noqa: PLC0415 - MCP takes seconds
 
@@ -242,9 +243,10 @@ def doctor(
     """Check the installation, or each step of the connection to a server.
 
     Without a server, this checks packages, front ends, the kernel, tools and extras. It also checks
-    the MCP servers that are configured on this machine, but does not connect them. With a server,
-    the exit code is 3 if a step of the connection fails, and 1 if only a schema or a list is not
-    valid.
+    the configurations of MCP servers on this machine, but does not connect to the servers.
+
+    With a server, the exit code is 3 if a step of the connection fails. It is 1 if the connection
+    works, but the server sends an invalid schema or list.
 
     Example: `toolbench doctor -- python server.py`
 

@@ -55,9 +55,9 @@ _INSTALL_KERNEL = f"{quote(sys.executable)} -m ipykernel install --sys-prefix"
 class Check:
     """The result of one check of the installation.
 
-    The state `missing` means that an optional part is not installed. `broken` means that toolbench
-    or its forms do not work. `unconnected` means that an MCP server was checked without connecting
-    it.
+    The state is `missing` if an optional part is not installed, and `broken` if toolbench or its
+    forms do not work. It is `unconnected` for an MCP server whose configuration was checked without
+    connecting to the server.
     """
 
     subject: str

@@ -96,7 +96,7 @@ def check_share(min_passed: float) -> None:
 def check_files(*paths: Path | None, overwrite: bool) -> None:
     """Check that the report will not replace a file, unless *overwrite* is true.
 
-    This is checked before a model is asked.
+    Call this before a model is asked, because the answers may cost money.
 
     Raises:
         FileError: If one of *paths* is a file that is not empty.
@@ -123,7 +123,7 @@ def write_files(
 def exit_code(report: EvalReport, min_passed: float) -> int:
     """Return the exit code: 2 if an answer is missing, 1 if too few answers pass, and 0 otherwise.
 
-    For each model, the share of the answers that pass must be at least *min_passed*.
+    *min_passed* is the share of answers, between 0 and 1, that must pass for each model.
     """
     if report.errors or len(report) < report.planned:
         return NOT_MEASURED

@@ -20,13 +20,13 @@ class LabError(ToolbenchError):
 def open_lab(
     notebook: Path | None, *, browser: bool, allow_root: bool = False, root: Path | None = None
 ) -> int:
-    """Start JupyterLab with *notebook*, and return when it is stopped.
+    """Open *notebook* in JupyterLab, and return when JupyterLab has ended.
 
     Args:
         notebook: The path of the notebook. If the file does not exist, it is created with cells
             that list the tools. By default, it is the starter notebook in the current folder.
-        browser: True to open a browser, False to only print the address.
-        allow_root: True to start JupyterLab even for the user root, which it refuses otherwise.
+        browser: Whether to open a browser. If false, the address is only printed.
+        allow_root: Whether to start JupyterLab even for the user root.
         root: The folder that JupyterLab shows. It must contain the notebook. By default, it is the
             folder of the notebook.
 
@@ -34,7 +34,8 @@ def open_lab(
         The exit code, 0.
 
     Raises:
-        LabError: If the file is not a notebook or cannot be made, or JupyterLab is not installed.
+        LabError: If JupyterLab is not installed, or if the file is not a notebook or cannot be
+            created.
     """
     try:
         from jupyterlab.labapp import LabApp  # noqa: PLC0415 - heavy, and an extra
@@ -71,12 +72,12 @@ def use_own_kernel() -> None:
 
 
 def starter(folder: Path) -> Path:
-    """Return the path of the starter notebook in *folder*, which lists the tools.
+    """Return the path of the starter notebook in *folder*; create it if it does not exist.
 
-    If the notebook does not exist, it is created.
+    The starter notebook has cells that list the user's tools.
 
     Raises:
-        LabError: If the notebook cannot be made.
+        LabError: If the notebook cannot be created.
     """
     path = folder / _STARTER
     if not path.exists():

@@ -31,9 +31,10 @@ def once(
     """Call a tool once, and return its result as the server sent it.
 
     Args:
-        run: The call, before it is started.
+        run: The call, which has not been started.
         session: The connection to the server of the tool.
-        presets: The answers to the server's questions, in order. If empty, the user is asked.
+        presets: The answers to the server's questions, in order. If there are none, the user is
+            asked.
         is_agreed: Whether the user has approved the call in advance.
     """
     with ExitStack() as undo:
@@ -65,7 +66,7 @@ def often(
     The user is asked for approval only once. Questions of the server are declined.
 
     Args:
-        run: The call, before it is started.
+        run: The call, which has not been started.
         session: The connection to the server of the tool.
         tool: The tool.
         count: The number of calls.

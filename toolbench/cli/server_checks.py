@@ -47,9 +47,9 @@ def checks_in(files: Sequence[str], only: Sequence[str]) -> Checks:
 
 
 def servers_named(checks: Checks, entries: Mapping[str, "ServerEntry"]) -> dict[str, "ServerEntry"]:
-    """Return the servers in *entries* that the checks need.
+    """Return the servers in *entries* that *checks* need.
 
-    If a check names a tool without its server, the result has all servers.
+    If a check names a tool without the tool's server, all servers are returned.
 
     Raises:
         CommandError: If the checks name several servers, but the command line gives the command or

@@ -84,12 +84,15 @@ def add_to(app: App) -> None:
 
 @_answers
 def list_(*words: str, source: Source = NOWHERE, program: Program = ()) -> Outcome:
-    """List servers and their tools as JSON, with the tokens that each tool costs and its effects.
+    """List servers and their tools as JSON.
+
+    The list says for each tool whether it only reads or also changes something, and how many tokens
+    it costs to offer the tool to a model.
 
     Example: `toolbench list --config mcp.json | jq -r '.servers[].tools[].name'`
 
     Args:
-        words: The name of a server, to list only this server.
+        words: The name of a server. If it is left out, all servers are listed.
         source: The options that say where the servers are: `--config`, `--replay` and others.
         program: The command after `--`, which starts the server.
     """
@@ -113,9 +116,10 @@ def call(
 ) -> Outcome:
     """Call a tool, and print its result as the server sent it.
 
-    Arguments are read as in a `%tool` line. A value is a string if the tool takes a string;
-    otherwise, it is read as JSON if possible. `@path` stands for the content of a file if the tool
-    takes bytes. A value that is only `${VAR}` stands for an environment variable.
+    Arguments are read as in a `%tool` line. If an argument is a string according to the tool's
+    schema, its value is used as it is. Other values are read as JSON if possible. For an argument
+    that is bytes, `@path` stands for the content of a file. A value that is only `${VAR}` stands
+    for an environment variable.
 
     Example: `toolbench call lib.find title=Emma limit=3 -- python server.py`
 
@@ -124,7 +128,7 @@ def call(
         yes: Approve the call in advance, even if it may delete or overwrite something.
         answer: The answer to a question of the server, as JSON. Repeat the option for more
             questions.
-        load: The number of calls to make over one connection. Prints how long the calls take.
+        load: Make this number of calls over one connection, and print how long the calls take.
         at_once: With `--load`, the number of calls that run at the same time.
         source: The options that say where the servers are: `--config`, `--replay` and others.
         program: The command after `--`, which starts the server.
@@ -217,8 +221,8 @@ def review(
 ) -> Outcome:
     """Review a server before a model gets its tools, as `%mcp review` does.
 
-    Without `--probe`, no tool is called. The exit code is 1 if the verdict is "no" or "not yet" or,
-    with --probe, if the server breaks a rule.
+    Without `--probe`, no tool is called. The exit code is 1 if the verdict is "no" or "not yet".
+    With `--probe`, it is also 1 if the server breaks a rule.
 
     Example: `toolbench review library --config mcp.json --probe | jq '.probe.results[] | select(.state == "wrong")'`
 
@@ -262,9 +266,9 @@ def check(
     overwrite: Annotated[bool, OPTION] = False,
     program: Program = (),
 ) -> Outcome:
-    """Run the checks in files: call the tools, and compare the results with what the checks expect.
+    """Run the checks in files. Each check calls a tool, and compares the result.
 
-    Only the servers that the checks name are connected. Checks of a tool in a Python module
+    Only the servers that the checks need are connected. Checks of a tool in a Python module
     (`MODULE:TOOL`) need no server. The exit code is 1 if a result is not as expected. If a check
     could not run, the exit code says why.
 
@@ -312,9 +316,9 @@ def rerun(
 ) -> Outcome:
     """Repeat the calls of a recording, and compare the results, as `%mcp rerun` does.
 
-    Questions are answered as in the recording. If a tool does not declare that it is read-only, it
-    is called only if you name it in `--tools`, or approve the calls. The exit code is 1 if a result
-    is different or a call fails, and 4 if the calls were not approved.
+    Questions of the server are answered as in the recording. If a tool does not declare that it is
+    read-only, it is called only if you name it in `--tools`, or if you approve the calls. The exit
+    code is 1 if a result is different or a call fails, and 4 if the calls were not approved.
 
     Example: `toolbench rerun shop shop.jsonl --config mcp.json | jq '.results[] | select(.state != "same")'`
 

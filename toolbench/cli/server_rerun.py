@@ -18,11 +18,20 @@ Entries = Mapping[str, ServerEntry]
 
 
 def recorded_servers(words: Sequence[str], entries: Entries) -> tuple[Recording, Entries]:
-    """Return the recording that *words* name, and the servers in *entries* whose calls it has.
+    """Read a recording, and choose the servers whose recorded calls are repeated.
+
+    Args:
+        words: The words of the command line: the name of a server, which may be left out, and the
+            file of the recording.
+        entries: The servers that the command line offers, by name.
+
+    Returns:
+        The recording, and the chosen servers. Without a name, these are all servers in the
+        recording.
 
     Raises:
-        CommandError: If there is no such recording, or if a server is not in the recording or not
-            in *entries*.
+        CommandError: If the recording cannot be read, or if a chosen server is not in the recording
+            or not in *entries*.
     """
     if not words or len(words) > 2:
         msg = "Give a recording: toolbench rerun SERVER RECORDING. Without SERVER, all of it are called."

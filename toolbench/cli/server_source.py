@@ -62,21 +62,22 @@ def servers_of(
     *,
     is_discovering: bool = False,
 ) -> tuple[dict[str, "ServerEntry"], list[str]]:
-    """Find the servers of a command line.
+    """Find the servers that a command line names.
 
     Args:
-        source: The options of the line that say where the servers are.
+        source: The options of the command line that say where the servers are.
         program: The command after `--`, which starts a server.
-        words: The words of the line. The first may be the URL of a server.
-        is_discovering: Whether to search the configurations of all programs on this machine if the
-            line has a name, but no source of servers.
+        words: The words of the command line. The first word may be the URL of a server.
+        is_discovering: Whether to search the configurations of all MCP clients on this machine if
+            the command line has a server's name, but does not say where the server is.
 
     Returns:
-        The servers by name, and *words* without the URL. A server that is given by a URL or a
-        command has an empty name.
+        The servers by name, and *words* without the URL. If the server comes from a URL or a
+        command, its name is empty.
 
     Raises:
-        CommandError: If the line has no source of servers or several, or if a file cannot be read.
+        CommandError: If the command line does not say where the servers are, or says so more than
+            once, or if a file cannot be read.
     """
     from toolbench.mcp.config.discovery import discover  # noqa: PLC0415 - not for all commands
     from toolbench.mcp.config.reader import read_config, read_entry  # noqa: PLC0415 - the same
@@ -149,7 +150,7 @@ def _entry(source: Source, program: Sequence[str], url: str) -> dict[str, Any]:
 def server_in(target: str, entries: Mapping[str, Any]) -> str:
     """Return the server's name in *target*, which has the form `SERVER.NAME` or `NAME`.
 
-    The result is empty if *target* begins with the name of none of *entries*.
+    The result is empty if *target* does not begin with the name of a server in *entries*.
     """
     if "" in entries and "." in target:
         return target.partition(".")[0]
@@ -157,9 +158,10 @@ def server_in(target: str, entries: Mapping[str, Any]) -> str:
 
 
 def chosen(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "ServerEntry"]:
-    """Return the server called *server* from *entries*; all of them if *server* is empty.
+    """Return the server called *server* in *entries*. If *server* is empty, return all servers.
 
-    The server of a command or a URL, which has no name in *entries*, gets the name *server*.
+    A server that comes from a command or a URL has no name in *entries*. The result has it under
+    the name *server*.
 
     Raises:
         CommandError: If there is no such server.
@@ -189,9 +191,9 @@ def the_one(entries: Mapping[str, "ServerEntry"], server: str) -> dict[str, "Ser
 
 @contextmanager
 def connected(entries: Mapping[str, "ServerEntry"], source: Source) -> Iterator["MCPClient"]:
-    """Connect the servers in *entries* during a `with` block, which gets their client.
+    """Connect to the servers in *entries* for a `with` block, and yield the client.
 
-    What the servers write to stderr and to their logs is copied to the stderr of this process.
+    The stderr output and the log messages of the servers are copied to the stderr of this process.
 
     Raises:
         ConsentError: If the servers of a file are not approved.

@@ -11,9 +11,9 @@ from toolbench.magics.catalog import tools_in
 def tools_of(spec: str) -> list[ToolDefinition[Any, Any]]:
     """Return the tools that *spec* names, such as `tools.py` or `package.module:add,split`.
 
-    Before the colon is a file or a module. After the colon are names of variables, or addresses
-    such as `server.tool` of the tools of a client. Without names, all tools in the module are
-    returned.
+    The part before the colon is a file or a module. The part after the colon names some of its
+    tools: by the names of variables, or by addresses such as `server.tool` for the tools of an MCP
+    client. Without this part, all tools in the module are returned.
 
     Raises:
         UserModuleError: If the module cannot be imported, or does not define the tools.
