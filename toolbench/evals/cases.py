@@ -165,9 +165,9 @@ class Cases(MutableSequence[Case]):
 
         Args:
             prompts: The runs to use, and a prompt for each. A string is the prompt for the last
-                run. A dict contains the prompts by the numbers of the runs, such as `{12: "Split
-                84"}`. A list contains pairs of a run and a prompt, such as `[(12, "Split 84")]`, in
-                which the run is a number or a record.
+                run. A dict contains the prompts by the numbers of the runs:
+                `{12: "Split 84 by 4"}`. A list contains pairs of a run and a prompt, in which the
+                run is a number or a record: `[(12, "Split 84 by 4")]`.
             history: The history that contains the runs. If left out, the history of this session is
                 used.
 

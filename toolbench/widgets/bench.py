@@ -28,7 +28,7 @@ AnyTool = ToolDefinition[Any, Any]
 
 
 def bench(*tools: AnyTool | Tool | str | Iterable[AnyTool]) -> w.Widget:
-    """Return the panel of a tool or, for several tools, a searchable list with a panel for each.
+    """Return the panel of a tool. For several tools, return a list that opens their panels.
 
     Args:
         *tools: Tools, specs of tools, names of tools, or collections of these, such

@@ -41,20 +41,20 @@ _CELL_OF_PAGE = {"msg_type": "execute_request"}
 
 
 class LiveView(w.VBox):
-    """A widget that a cell shows.
+    """A widget that is shown as the output of a cell.
 
-    It is saved with the notebook, and closed when the cell runs again.
+    It is saved with the notebook, and is closed when the cell runs again.
 
-    A subclass returns a mime bundle in `_static`. It may also define:
+    A subclass must define `_static`, which returns a mime bundle. It may also define:
 
-    - `_views`: The views inside this view. This view is busy while one of them is busy, and closes
-      them when it closes.
+    - `_views`: The views inside this view. While one of them is busy, this view is busy. When this
+      view is closed, they are closed, too.
     - `_records`: The records of the runs that the HTML of `_static` shows.
-    - `still`: The HTML of the view without runs, if it is not the HTML of `_static`. In the saved
-      notebook, the runs that end later are added below it.
+    - `still`: The HTML of the view without runs, if it differs from the HTML of `_static`. In the
+      saved notebook, runs that end later are added below this HTML.
     - `_release`: Stops listeners and runs before the view closes.
-    - `resume(earlier)`: Takes over the state of *earlier*, a view from the cell's previous run that
-      may be closed. It returns whether it took over anything.
+    - `resume(earlier)`: Takes over the state of *earlier*, a view that the cell showed when it last
+      ran, and that may already be closed. It returns whether it took over anything.
     """
 
     def __init__(
@@ -140,9 +140,9 @@ class ShownViews:
     """Closes views that are no longer shown, because their cells have run again.
 
     When a cell runs again, the page removes the old output of the cell. But the widgets in this
-    output would stay in the memory of the kernel and of the page. So this class remembers which
-    cells made or showed each view. When all of them have run again without showing the view, it is
-    closed.
+    output would stay in the memory of the kernel and of the page. Therefore, this class remembers
+    which cells have made or shown each view. When all these cells have run again without showing
+    the view, the view is closed.
     """
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class ShownViews:
         """
 
     def begin(self, cell: str | None) -> None:
-        """Record that *cell* starts, so that views of its earlier run no longer belong to it.
+        """Record that *cell* starts. Views of its earlier run then no longer belong to the cell.
 
         Args:
             cell: The id that the front end gives the cell; None if the cell has no id.
@@ -176,10 +176,11 @@ class ShownViews:
         """Record that the running cell shows *view*.
 
         Args:
-            view: An object with `is_busy` and `close`. If it also has `resume`, `resume` is called
-                with each view of the cell's earlier runs, until it returns True.
-            made_in: The value of `self.cell` when the view was made. If it is None, no cell made
-                the view, and the view is never closed here.
+            view: An object with `is_busy` and `close`. If it also has `resume`, this method is
+                called with one view after another from earlier runs of the cell, until it returns
+                True.
+            made_in: The value that `self.cell` had when the view was made. It is None if no cell
+                has made the view. Such a view is never closed by this class.
         """
         if self.cell is None:
             return
@@ -198,7 +199,7 @@ class ShownViews:
         """Record that the running cell has ended, and close the views that belong to no cell.
 
         A view that is still busy is closed at the end of a later cell. If the cell has shown a
-        view, the views of its earlier runs are forgotten, so they cannot be resumed any more.
+        view, the views of its earlier runs are forgotten. They can then no longer be resumed.
         """
         if any(self.cell in cells for cells in self._cells.values()):
             self._earlier = [entry for entry in self._earlier if entry[0] != self.cell]
@@ -306,7 +307,7 @@ class SavedOutput:
 
         Args:
             still: The view as HTML.
-            records: The records of the runs that this HTML shows.
+            records: The records of the runs that *still* shows.
         """
         publisher = _publisher()
         if publisher is None:
@@ -325,10 +326,10 @@ class SavedOutput:
             output.replace(self._content(still, ()))
 
     def keep(self, still: str, records: Sequence[RunRecord]) -> None:
-        """Replace the output with the HTML *still* and, below it, the runs that ended later.
+        """Replace the output with the HTML *still*, followed by the runs that ended later.
 
-        These are the runs in *records* whose records were not passed to `show`. If there are none,
-        do nothing. Any thread may call this.
+        These are the runs in *records* that were not passed to `show`. If there are no such runs,
+        do nothing. Any thread may call this method.
         """
         news = [record for record in records if record.key not in self._last_keys]
         if self._output is None or not news:

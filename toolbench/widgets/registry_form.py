@@ -27,12 +27,14 @@ _REFUSED = "Nothing was connected: you declined."
 
 
 class RegistryForm(LiveView):
-    """The form with which the user connects a server that a registry lists.
+    """A form to connect a server that is listed in a registry.
 
-    It shows what will run, and runs it only after the user's approval.
+    The form shows what will run. A server is started or connected only after the user has approved
+    this.
 
     Attributes:
-        form: The form for the values that the server needs; None after the server is connected.
+        form: The form for the values that the server needs, such as an API key. It is None after
+            the server has been connected.
     """
 
     def __init__(

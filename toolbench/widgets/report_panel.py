@@ -108,7 +108,7 @@ def _head_html(trial: Trial, report: EvalReport) -> Html:
 class RowsPanel(LiveView):
     """The base class of reports in which a click on a row opens its details below the report.
 
-    One row is open at a time. A subclass shows the details in `show_row`.
+    Only one row is open at a time. A subclass shows the details of a row in its method `show_row`.
     """
 
     def __init__(self, report: Any, overview: Html) -> None:

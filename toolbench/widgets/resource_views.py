@@ -33,7 +33,7 @@ MOST_LINKS = 20
 def contents_html(observation: MCPResourceObservation, redactor: Redactor = NO_SECRETS) -> Html:
     """Return the contents of *observation* as safe HTML. An app is shown as a preview.
 
-    The secrets of the observation and those that *redactor* knows are hidden.
+    Secrets are hidden: the secrets of the observation, and all secrets that *redactor* knows.
     """
     return Html(redactor.html(redactor_of(observation).html(_contents_html(observation))))
 
@@ -92,9 +92,9 @@ class LinkedResources:
         """Show a button for each link in a result.
 
         Args:
-            session: The server that sent the result; None to show no buttons.
+            session: The server that sent the result. If it is None, no buttons are shown.
             observation: The result.
-            redactor: Hides the secrets of the call in the names of the links.
+            redactor: Hides secrets of the call in the names of the links.
         """
         self.clear()
         self._redactor = redactor

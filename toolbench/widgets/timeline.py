@@ -61,9 +61,9 @@ class SpanPiece(w.Widget):
 class DrawnTimeline(w.VBox):
     """The widget that draws a timeline on the page.
 
-    The page sends three kinds of messages. `open` is the index of the span that the user has
-    opened, with its `start` and `name`. `shown` says whether the timeline is visible. `texts`
-    requests the texts of the spans.
+    The page sends three kinds of messages. The message `open` contains the index of the span that
+    the user has opened, and its `start` and `name`. The message `shown` says whether the timeline
+    is visible. The message `texts` requests the texts of all spans.
     """
 
     lanes: Any = List().tag(sync=True)
@@ -90,7 +90,7 @@ class TimelineView(LiveView):
     """A timeline as a widget: its spans in lanes, the open span, and tables.
 
     If the timeline has a source, it is updated once a second while it is visible on a page. A saved
-    notebook contains it as a picture and a table.
+    notebook contains a picture and a table of the timeline.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ from toolbench.widgets.panel.panel import ToolPanel
 class CallPanel(ToolPanel):
     """The panel of a model's call, in which the user corrects and runs the call.
 
-    Below the result is the answer that the model would get.
+    Below the result, the panel shows the answer that the model would get.
     """
 
     def __init__(

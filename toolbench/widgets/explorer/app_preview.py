@@ -31,9 +31,9 @@ _MOST_NAMES = 3
 class AppView:
     """A button that shows the app of a tool: an HTML page that the tool's server provides.
 
-    The app gets the arguments and the last result from the tool's panel. Its questions and calls
-    are shown below it. If the page has not loaded our JavaScript module, the app cannot send
-    requests.
+    The app gets the arguments and the last result from the tool's panel. Questions and calls of the
+    app are shown below the app. The app can send requests only if the page has loaded our
+    JavaScript module.
     """
 
     def __init__(self, session: MCPServerSession, panel: "ToolPanel") -> None:

@@ -73,9 +73,10 @@ class ServerPage:
         self._place()
 
     def hear(self, names: frozenset[str]) -> None:
-        """Update the visible panes after a change of the server, and mark other affected tabs.
+        """Update the page after the server has changed.
 
-        *names* has the names of the changed parts, such as "tools" or "status".
+        The visible panes are updated, and the tabs of other changed parts are marked. *names*
+        contains the names of the changed parts, such as "tools" or "status".
         """
         marked = names & _MARKED
         # Read only after this notification: one about something else may arrive first
@@ -205,7 +206,7 @@ class Explorer(LiveView):
     def server(self) -> str | None:
         """The name of the shown server; None if there is no server.
 
-        If the client has forgotten the server that the user chose, this is still its name.
+        The name does not change if the client forgets the server.
         """
         return self._name
 

@@ -54,7 +54,7 @@ class Failure:
 class ServerRequest(Generic[T]):
     """Sends requests to a server in threads, so that the page does not wait.
 
-    A new request replaces the previous one, whose result is then ignored.
+    A new request replaces the previous one. The result of the previous request is then ignored.
     """
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:

@@ -263,8 +263,8 @@ MakePane = Callable[[MCPServerSession, Lock], Pane]
 class TabSet:
     """A widget with tabs, each of which has a pane.
 
-    When the server changes, the visible pane is updated at once. Another pane is updated when the
-    user opens its tab.
+    When the server changes, the visible pane is updated at once. The other panes are updated when
+    the user opens their tabs.
     """
 
     def __init__(
@@ -304,8 +304,8 @@ class TabSet:
         """Update the panes that are affected by a change of the server.
 
         Args:
-            names: The names of the changed parts, such as "tools"; see `Pane.hears`.
-            changed: The titles, in lower case, of the tabs to mark as changed. The open tab is
+            names: The names of the changed parts of the server, such as "tools".
+            changed: The tabs to mark as changed, by their titles in lower case. The open tab is
                 never marked.
         """
         with self._lock:

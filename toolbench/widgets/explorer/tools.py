@@ -176,8 +176,8 @@ def _grouped(
 class ServerToolPanel(ToolPanel):
     """The panel of a server's tool, with two more buttons below the result.
 
-    One shows the messages of the tool's calls. The other, which only tools with an app have, shows
-    the app.
+    The first button shows the messages of the tool's calls. If the tool has an app, the second
+    button shows the app.
     """
 
     def __init__(

@@ -184,9 +184,10 @@ def _line(exchange: Exchange) -> Line:
 
 
 class OpenMessage(Pane):
-    """The view of one exchange: a message, and its answer if there is one.
+    """The view of a message to or from a server, and of its answer if there is one.
 
-    The view stays open when new messages arrive. The user can copy, repeat or edit a request.
+    The view stays open when new messages arrive. If the message is a request, the user can copy,
+    repeat or edit it.
     """
 
     def __init__(

@@ -86,12 +86,13 @@ def label_with(value: Any, known: dict[str, Any]) -> str | None:
 class Choice(Picker):
     """A drop-down list with the values that the schema allows.
 
-    The list may also offer null and "no value". `picked` is the number of the chosen value, or
-    `NOTHING`. A required field with only one possible value has this value from the start.
+    The list may also offer null and "no value". `picked` is the number of the chosen value; it is
+    `NOTHING` if no value is chosen. If a required field has only one possible value, this value is
+    chosen from the start.
 
-    If an optional field has a default, the list shows the default as chosen until the user chooses
-    another value. Choosing the default means that no value is sent. If the program writes a string
-    or number that is not allowed, the list shows it as an additional choice.
+    If an optional field has a default, the default is chosen at first. While it is chosen, no value
+    is sent. If the program writes a string or number that the schema does not allow, the list shows
+    it as an additional choice.
     """
 
     kind: ClassVar[type[Widget]] = Dropdown
@@ -130,8 +131,8 @@ class Choice(Picker):
     def write(self, value: Any) -> bool:
         """Choose *value*; return False if it cannot be shown.
 
-        A value that the schema does not allow becomes an additional choice. It cannot be shown if
-        it is an object or a list, or if the field is secret.
+        If the schema does not allow *value*, it becomes an additional choice. Such a value cannot
+        be shown if it is an object or a list, or if the field is secret.
         """
         number = _number_of(value, self._known)
         if number == NOTHING:
@@ -232,9 +233,9 @@ def _number_of(value: Any, values: Sequence[Any]) -> int:
 class Segments(Choice):
     """A row of buttons for a few short values, all visible.
 
-    An optional field without a default also has a button for no value. For most tools, null means
-    the same. So there is a button for null only if the schema lists null among the values, or if
-    null was written.
+    An optional field without a default also has a button for no value. To most tools, null means
+    the same as no value. Therefore, an optional field has a button for null only if the schema
+    lists null among the values, or if the program has written null.
     """
 
     kind = RadioButtons

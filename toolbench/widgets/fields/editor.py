@@ -37,12 +37,12 @@ UNSET: Final = Unset.UNSET
 class Editor(ABC):
     """The base class of editors. An editor holds the value of one field, and makes its widget.
 
-    The value is in the editor, not in the widget, which is built when it is first shown. The field
-    is a `Slot`.
+    The editor itself keeps the value, because its widget is built only when it is first shown. The
+    class of a field is `Slot`.
 
     Attributes:
         labelled: Whether the widget itself shows the name of the field.
-        structured: Whether the editor consists of other fields, such as the editor of an object. In
+        structured: Whether the editor consists of other fields, as the editor of an object does. In
             an optional field, such an editor is hidden until the user asks for a value.
         owns_null: Whether the editor itself can hold `null`.
         is_short: Whether the widget needs only half the width of a form.
@@ -114,9 +114,10 @@ class Editor(ABC):
         return self.read()
 
     def typed(self) -> Any:
-        """Return the value for another form, with the text box itself in place of typed text.
+        """Return the contents of the editor, to be moved to another form by `Slot.write`.
 
-        So `Slot.write` of the other form can keep the text as it was typed.
+        In place of typed text, the result contains the text box itself, so that the other form can
+        show the text exactly as it was typed, even if it cannot be read.
         """
         return self.read()
 
@@ -212,12 +213,12 @@ class Editor(ABC):
         self.frame.hear(widget, names, edited)
 
     def button(self, key: str, words: str, react: Callable[[], None], *classes: str) -> Any:
-        """Return this editor's button called *key*, and make it on first use.
+        """Return the button of this editor that is identified by *key*; make it on first use.
 
         Args:
-            key: The identifier of the button among the buttons of this editor.
-            words: The label, which replaces the earlier label.
-            react: A function that a click calls. The field does not count as edited then.
+            key: The identifier of the button, which is different for each button of the editor.
+            words: The label. It replaces the earlier label of the button.
+            react: A function that a click calls. A click alone does not mark the field as edited.
             *classes: The CSS classes of the button.
         """
         if key not in self._buttons:
@@ -246,9 +247,10 @@ class Editor(ABC):
 
 
 def option_of(options: Iterable[tuple[str, Any]], key: Any) -> Any:
-    """Return *key* if one of *options*, pairs of label and key, has it; otherwise None.
+    """Return *key* if it is the key of one of *options*; otherwise None.
 
-    A widget takes the result as its value, and None means that no option is chosen.
+    Each option is a pair of a label and a key. The result can be the value of a widget with these
+    options, in which None means that no option is chosen.
     """
     for _, own_key in options:
         if own_key == key:
@@ -260,7 +262,8 @@ class Picker(Editor):
     """The base class of editors in which the user picks a value from a widget.
 
     Attributes:
-        picked: The current choice, as the widget represents it, such as the number of an option.
+        picked: The current choice. Its form depends on the widget; for example, it is the number of
+            an option.
         blank: The value of `picked` that means no value.
     """
 
@@ -294,9 +297,9 @@ class Entry(NamedTuple):
     """One line of a form: the widgets of a field, with text above and below them.
 
     Attributes:
-        head: The text above.
-        cells: The widgets, next to each other.
-        note: The text below.
+        head: The text above the widgets.
+        cells: The widgets. They are shown next to each other.
+        note: The text below the widgets.
         is_short: Whether the line needs only half the width of the form.
     """
 
@@ -314,11 +317,11 @@ class Lines(NamedTuple):
 
 
 def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
-    """Lay out a container in a CSS grid: the text *intro* first, then the *entries*.
+    """Arrange the text *intro* and the *entries* of a container in a CSS grid.
 
-    Each text has a fixed row, and the browser puts each widget into the next row without a text. On
-    a wide page, two successive short entries are side by side, each with a note of three rows. On a
-    narrow page, the second of them is below the first.
+    Each text gets a fixed row of the grid. The browser puts each widget into the next free row. On
+    a wide page, two short entries in succession are side by side, and each has a note of three
+    rows. On a narrow page, the second entry is below the first.
     """
     texts = [f'<div class="tb-intro" style="grid-row:1">{intro}</div>']
     widgets: list[Widget] = []
@@ -351,9 +354,9 @@ def arrange(intro: Html, entries: Iterable[Entry]) -> Lines:
 class Container(Editor):
     """The base class of editors that consist of other fields, one below the other.
 
-    A single HTML widget contains all texts: labels, help texts and errors. CSS (`grid-row`) places
-    each of them between the widgets of the fields. So a new error does not change the input beside
-    it. The help and the errors of the container's own field are among these texts.
+    A single HTML widget contains all texts of the container: labels, help and errors, including
+    those of the container's own field. CSS (`grid-row`) places each text between the widgets of the
+    fields. Therefore, a new error does not change the input beside it.
     """
 
     labelled: ClassVar[bool] = False

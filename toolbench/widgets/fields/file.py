@@ -42,11 +42,11 @@ class ChosenFile:
 
 
 class FilePicker(FileUpload):
-    """A button to choose a file, which the page sends to the kernel in pieces.
+    """A button to choose a file. The page sends the file to the kernel in pieces.
 
-    A single large message would end the connection. So the page (`frontend/src/uploads.ts`) first
-    sends the name and the size, and then each piece that the kernel requests. If the page has not
-    loaded our JavaScript module, ipywidgets sends the file in one message.
+    A single large message would end the connection. Therefore, the page (`frontend/src/uploads.ts`)
+    first sends the name and the size of the file, and then each piece that the kernel requests. If
+    the page has not loaded our JavaScript module, ipywidgets sends the file in one message.
     """
 
     chosen = AnyTrait(None)
@@ -215,9 +215,10 @@ class File(Line):
         return super().typed()
 
     def take(self, other: TextBox) -> None:
-        """Take over the file of the box *other*, with its name.
+        """Take over the file and its name from *other*, a box of an earlier form.
 
-        A file that is still being sent to *other* is not taken over: the user must choose it again.
+        If the page is still sending the file to *other*, the file is not taken over. The user must
+        choose it again.
         """
         super().take(other)
         if isinstance(other, File):

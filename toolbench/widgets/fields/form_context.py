@@ -22,11 +22,11 @@ Settle = Callable[[], Iterable[Callable[[], None]]]
 
 
 class Frame:
-    """The context that the fields of a form share.
+    """The context that all fields of a form share, with the lock that every edit holds.
 
-    The main thread or the thread of a subshell calls the callbacks. So every edit holds the lock.
-    An edit may contain other edits. The changes of all are drawn once, when the outermost edit
-    ends.
+    The lock is necessary because callbacks may run in the main thread or in the thread of a
+    subshell. An edit may contain other edits. All changes are drawn together when the outermost
+    edit ends.
     """
 
     def __init__(self, schema: Any, registry: "Registry", settle: Settle) -> None:
@@ -57,8 +57,9 @@ class Frame:
     def edit(self) -> Iterator[bool]:
         """Hold the lock while the `with` block edits the form.
 
-        Edits can be nested. When the outermost one ends, the form is updated and the listeners are
-        called. The `with` statement gets True in the outermost edit, and False in the others.
+        Edits can be nested. When the outermost edit ends, the form is updated and the listeners are
+        called. The value of `as` in the `with` statement is True for the outermost edit, and False
+        for the others.
         """
         tell: Iterable[Callable[[], None]] = ()
         with self.lock:
@@ -82,8 +83,8 @@ class Frame:
     def touched(self, path: Path) -> None:
         """Remember that the value at *path* has changed.
 
-        Also remove the problems in `outside` that may no longer apply: those of this value, of
-        parts of it, and of values that contain it.
+        Also remove problems from `outside` that may no longer apply: problems with this value, with
+        its parts, and with the values that contain it.
         """
         self.changed = True
         near = len(path)
@@ -119,10 +120,10 @@ class Frame:
         self.pool.close()
 
     def hear(self, widget: Widget, names: str, react: Callable[[], None]) -> None:
-        """Call *react* after a click on *widget*, if it is a button, or after a change by the user.
+        """Call *react* after the user has clicked or changed *widget*.
 
-        *names* is the name of the trait whose changes count. Changes by the form itself are
-        ignored.
+        For a button, *react* is called after a click. For any other widget, it is called after a
+        change of the trait *names*, unless the form itself made the change.
         """
 
         def on_click(_: Any) -> None:

@@ -131,12 +131,12 @@ class Items(TextBox):
 
 
 class Marks(Picker):
-    """An editor for a list of which each item is one of a few known values.
+    """An editor for a list whose items are chosen from a few known values.
 
     The user marks values, and the marked values are sent in the order of the schema. The page
-    (`frontend/src/chips.ts`) shows each value as a button to press. `picked` has the numbers of the
-    marked values. If it is None, there is no value, and the values of the default are shown as
-    marked.
+    (`frontend/src/chips.ts`) shows each value as a button. `picked` contains the numbers of the
+    marked values. If `picked` is None, the field has no value, and the values of the default are
+    shown as marked.
     """
 
     wider = Items
@@ -198,7 +198,8 @@ class Marks(Picker):
     def refresh(self) -> None:
         """Update the marks, and the parts that every editor has.
 
-        If there is no value, the values of the default are shown as marked. For null, none are.
+        If the field has no value, the values of the default are shown as marked. If the value is
+        null, no value is shown as marked.
         """
         super().refresh()
         if self._widget is not None:

@@ -98,9 +98,9 @@ def ghost(value: Any) -> str:
 
 
 def option(value: Any, name: Any = None) -> str:
-    """Return the label of *value* in a list of choices: *name* or, without a name, the value.
+    """Return the label of *value* in a list of choices: its *name*, or else the value itself.
 
-    A string that looks like JSON, such as `"1"`, is shown with quotes, to differ from the number.
+    If a string looks like other JSON data, as `"1"` looks like a number, it is shown with quotes.
     """
     if isinstance(name, str) and name:
         return line(name)
@@ -118,9 +118,9 @@ def _looks_like_json(text: str) -> bool:
 
 
 def heading(slot: "Slot", static: str = "") -> Html:
-    """Return the name of *slot*, for an editor whose widget does not show the name.
+    """Return the name of the field *slot*, for an editor that does not show the name itself.
 
-    *static* is the value in words, if only one value is possible.
+    *static* is the value as text if the field has only one possible value; otherwise it is empty.
     """
     name = f'<span class="tb-name">{escape(slot.label)}</span>'
     if static:
@@ -131,10 +131,11 @@ def heading(slot: "Slot", static: str = "") -> Html:
 
 
 def remarks(slot: "Slot", hints: Iterable[str], errors: Iterable[str]) -> Html:
-    """Return the help and the *errors* of *slot*, as visible text and for screen readers.
+    """Return the help and the *errors* of the field *slot*.
 
-    The help includes the *hints*, and the limits that the schema sets, such as "at least 1". A
-    limit that an error already mentions is left out.
+    The help includes the *hints*, and limits from the schema, such as "at least 1". If an error
+    already mentions a limit, the help does not repeat the limit. The text is also written for
+    screen readers.
     """
     errors = list(errors)
     facts = [*hints]

@@ -47,10 +47,10 @@ class ObjectEditor(Container):
 
     @property
     def trouble(self) -> str:
-        """An error in the undeclared keys, which the user types; empty if there is none.
+        """An error in the undeclared keys that the user has typed; empty if there is none.
 
-        They must be an object, and must not contain the key of a field that has a value. Otherwise
-        the typed value would be sent in place of the one that the field shows.
+        The user types undeclared keys as a JSON object. It must not contain the key of a field that
+        has a value, because the typed value would then be sent instead of the value in the field.
         """
         if self._others is None:
             return ""
@@ -66,7 +66,7 @@ class ObjectEditor(Container):
     def gather(self, part: Callable[[Slot], Any]) -> Any:
         """Call *part* for each field, and return a dict of the results.
 
-        The keys have the order of the dict that was last written, with new keys at the end.
+        The keys have the same order as in the dict that was last written. New keys are at the end.
         """
         there: dict[str, Any] = {}
         for name in self._properties:

@@ -25,7 +25,7 @@ def to_text(value: Any) -> str:
 
 
 def from_text(text: str) -> Any:
-    """Return the value of *text*, which is JSON that the user wrote.
+    """Return the value of *text*, which is JSON that the user has typed.
 
     Raises:
         UnreadableError: If *text* is not JSON, or if an object in it contains the same key twice.

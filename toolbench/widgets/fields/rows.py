@@ -22,9 +22,9 @@ _ACTIONS = ("Move up", "Move down", "Remove")
 class Listing(Container):
     """The base class of containers in which the user adds and removes lines, each with one field.
 
-    Without a value, there is only the button that adds a line. A long value shows only its first
-    lines until a click. If the user removes the last line, the empty list is sent. Another button,
-    "Do not send it", makes the field unset again.
+    Without a value, there is only the button that adds a line. Of a long value, only the first
+    lines are shown until the user clicks a button. If the user removes the last line, the empty
+    list is sent. The button "Do not send it" makes the field unset again.
     """
 
     missing = "add at least one"
@@ -265,9 +265,10 @@ class Positions(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if a position has a value but an earlier position does not; otherwise empty.
+        """An error if a position has a value but an earlier position has none; otherwise empty.
 
-        Without this check, the value would be sent at the earlier position.
+        Otherwise, the list would be sent without the empty position, and the later values would be
+        at wrong positions.
         """
         gap: Slot | None = None
         for item in self._items:

@@ -103,7 +103,7 @@ class Rule(NamedTuple):
 
 
 class Registry:
-    """A table of rules that choose editors, and of editors that a schema can choose by name.
+    """The rules that choose the editor of a field, and editors that a schema can choose by name.
 
     Examples:
         >>> from ipywidgets import ColorPicker
@@ -139,8 +139,8 @@ class Registry:
         Args:
             rank: The rank of the rule. Rules are tried from the highest rank down.
             predicate: A function that tells whether the rule applies to a field. `view` is the
-                whole schema, `schema` the part for the field, and `path` the field's path. In
-                `schema`, references are resolved and `null` is removed.
+                whole schema. `schema` is the part of the schema for the field, with references
+                resolved and without `null`. `path` is the path of the field.
             factory: A function that takes the field, a `Slot`. It returns an `Editor`, or any
                 ipywidget with a `value`.
         """

@@ -43,19 +43,20 @@ class State(Enum):
 class Slot:
     """One field of a form: a property, an item of a list, or the chosen alternative of a union.
 
-    The editor of the field holds its value. The registry chooses the editor. If it cannot hold a
-    value exactly, a more general editor replaces it, and finally a box for JSON text.
+    The editor of the field holds its value. The registry chooses the editor. If the editor cannot
+    hold a value exactly, a more general editor replaces it. The most general editor is a box for
+    JSON text.
 
     Attributes:
         node: The schema of the field.
         notice: A problem in the schema, in words; empty if there is none.
-        key: The name of the property, the index of the item, or the key in a map. It is None for
-            the whole form and for an alternative of a union.
+        key: The name of the property, the index of the item in its list, or the key in its map. It
+            is None for the whole form and for an alternative of a union.
         parent: The editor that contains the field; None for the whole form.
         label: The name that the user sees.
         required: Whether the field must have a value.
-        settled: Whether the field cannot be unset because the user added or chose it. This is so
-            for an item, a key of a map, and an alternative of a union.
+        settled: Whether the user has added or chosen the field, so that it cannot be unset. This is
+            true for an item of a list, a key of a map, and an alternative of a union.
         depth: The number of fields that contain this one.
         mark: A CSS class that only this field has.
         built: The editor; None until it is needed.
@@ -170,8 +171,8 @@ class Slot:
     def default(self) -> Any:
         """The default in the schema, which is shown but not sent; `UNSET` if there is none.
 
-        It is also `UNSET` if the value is secret, or if the default is null. A default of null only
-        means that the field is optional.
+        It is also `UNSET` if the field is secret, or if the default is null, because a default of
+        null only means that the field is optional.
         """
         default = self.node.default
         if default is None or self.secret:
@@ -318,8 +319,9 @@ class Slot:
 
         If the editor cannot hold *value*, a more general editor or JSON text replaces it.
 
-        In place of typed text, *value* may contain the text boxes of an earlier form, which `typed`
-        returns. A text box of this form then shows the same text, even if it cannot be read.
+        To take over typed text from an earlier form, *value* may contain text boxes of this earlier
+        form, as `typed` returns them. A text box of this field then shows the same text, even if
+        the text cannot be read.
         """
         self.touched = False
         if value is UNSET:
@@ -392,9 +394,10 @@ class Slot:
     # --- acts of the user -------------------------------------------------------------
 
     def edited(self) -> None:
-        """React to an edit in the editor: the field is no longer unset or null.
+        """React to an edit by the user: the field is no longer unset or null.
 
-        If JSON text has replaced the field's editor, and the user empties it, the editor returns.
+        If a box for JSON text has replaced the usual editor of the field, and the user has emptied
+        the box, the usual editor is shown again.
         """
         self._wake()
         if self.is_json_for_now and not self.editor.trouble and self.read() is UNSET:
@@ -421,7 +424,8 @@ class Slot:
     def choose(self, state: State) -> None:
         """Make the field unset, null or a value, as the user has chosen.
 
-        For `State.VALUE`, the editor is shown with the text that was typed into it before.
+        If *state* is `State.VALUE`, the editor is shown, with any text that was typed into it
+        earlier.
         """
         if state is State.NULL:
             self.write(None)
@@ -476,7 +480,8 @@ class Slot:
     def troubles(self) -> list[Problem]:
         """Return the problems of this field and of the fields inside it.
 
-        A problem is typed text that cannot be read, or an added item or key that has no value.
+        A problem is typed text that cannot be read, or an item or a key without a value that the
+        user has added.
         """
         problems: list[Problem] = []
         if self.built is None or not self._is_there:
@@ -500,13 +505,13 @@ class Slot:
 class SlotDisplay:
     """The line of a form that shows one field: its name, its editor, its help and its errors.
 
-    A *presence box* has buttons for "no value", null and "a value". It shows the editor only for "a
-    value". If the field is required and may be null, there is no button for "no value", and no
-    button is chosen at first.
+    A *presence box* has buttons for "no value", null and "a value". The editor is shown only while
+    "a value" is chosen. If the field is required and may be null, there is no button for "no
+    value", and no button is chosen at first.
 
-    A *fold* is a button that is shown in place of a container until a click, or until there is an
-    error inside. A form that already has very many widgets folds further containers, because the
-    page needs seconds to draw a thousand widgets.
+    A *fold* is a button that is shown in place of a container, until the user clicks the button or
+    there is an error in the container. If a form already has very many widgets, further containers
+    are folded, because the page needs seconds to draw a thousand widgets.
 
     Attributes:
         errors: The displayed errors, in sentences.

@@ -49,12 +49,12 @@ def is_showable(text: str) -> bool:
 
 
 class TextBox(Editor):
-    """The base class of editors with a text box. Subclasses convert the text into a value and back.
+    """The base class of editors with a text box. A subclass converts text to values and back.
 
     Attributes:
         text: The typed text.
         kind: The class of the widget.
-        nothing: The placeholder if the field has neither a default nor an example; may be empty.
+        nothing: The placeholder if the field has neither a default nor an example. It may be empty.
         emptied: The placeholder if the field's value is empty but is sent.
     """
 
@@ -86,7 +86,7 @@ class TextBox(Editor):
     def read(self) -> Any:
         """Return the value of the typed text; `UNSET` if the text cannot be read.
 
-        Empty text is `UNSET` too, unless the program wrote an empty value.
+        The value of empty text is also `UNSET`, unless the program wrote an empty value.
         """
         if self._other is not UNSET:
             return self._other
@@ -326,10 +326,10 @@ class Secret(Line):
         return f"{MARK} (type to replace it)"
 
     def options(self) -> dict[str, Any]:
-        """Return the traits that make the box send its text only when the text is complete.
+        """Return traits with which the box sends its text only when the text is complete.
 
-        It sends the text when the user presses Enter or leaves the box. If it sent the text after
-        each key, it would be emptied each time.
+        The box then sends its text when the user presses Enter or leaves the box, not after each
+        key. This is necessary because the box is emptied each time it has sent its text.
         """
         return {"continuous_update": False}
 
@@ -352,10 +352,10 @@ class Secret(Line):
 
 
 class Number(TextBox):
-    """A box for a number, written as in JSON or as `.25`. `1` and `1.0` are different values.
+    """A box for a number, which is written as in JSON, or without the leading zero, as `.25`.
 
-    If the schema's minimum and maximum are close, the page (`frontend/src/native.ts`) adds a
-    slider.
+    `1` and `1.0` are different values. If the schema's minimum and maximum are close to each other,
+    the page (`frontend/src/native.ts`) adds a slider.
     """
 
     classes = ("tb-field", "tb-number", "tb-short")
@@ -430,9 +430,10 @@ def _step_of(node: Node, width: float) -> Decimal:
 
 
 def read_number(text: str, kind: str | None) -> int | float:
-    """Return the number in *text*. *kind* is the type in the schema, "integer" or "number".
+    """Return the number that the user has typed as *text*.
 
-    *kind* only changes the error message, because validation checks the type later.
+    *kind* is the type in the schema, "integer" or "number". It only affects the error message,
+    because the type is checked later, with the rest of the schema.
 
     Raises:
         UnreadableError: If *text* is not a number, or the number is too large.

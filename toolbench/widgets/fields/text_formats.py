@@ -67,10 +67,10 @@ def is_known_format(node: Node) -> bool:
 
 
 class Formatted(Line):
-    """A line of text in a known format.
+    """A line of text in a known format, such as a date or an e-mail address.
 
-    Beside a date or time, the page (`frontend/src/native.ts`) shows a button that opens a calendar
-    or clock.
+    If the format is a date or a time, the page (`frontend/src/native.ts`) shows a button beside the
+    line, which opens a calendar or a clock.
     """
 
     def __init__(self, slot: Any) -> None:
@@ -94,7 +94,7 @@ class Formatted(Line):
     def hint(self) -> str:
         """The format in words, or a note that the text does not look like this format.
 
-        If the field already shows an error, there is no such note.
+        If the field already shows an error, the note is left out.
         """
         words = words_of(self._name)
         if not self.text or _looks_like(self.text, self._name):

@@ -43,8 +43,8 @@ _SAMPLE = 20
 class Union(Container):
     """The editor of a union: a list of its alternatives, and the field of the chosen one.
 
-    The field of an alternative is made when the user first chooses the alternative. It keeps its
-    text while another alternative is chosen.
+    The field of an alternative is made when the user first chooses the alternative. If the user
+    then chooses another alternative, the field keeps its text.
     """
 
     labelled = True
@@ -76,7 +76,7 @@ class Union(Container):
         return self._branch(self._picked)
 
     def gather(self, part: Callable[[Slot], Any]) -> Any:
-        """Call *part* for the field of the chosen alternative, and return the result.
+        """Call *part* with the field of the chosen alternative, and return the result.
 
         Return None if null is chosen, and `UNSET` if nothing is chosen.
         """
@@ -224,9 +224,10 @@ class Union(Container):
 
 
 class NumberOrText(Number):
-    """A box for a number or text, such as a `decimal.Decimal`, whose digits must all be kept.
+    """A box for a value whose digits must all be kept, such as a `decimal.Decimal`.
 
-    The value is a number. If a JSON number would lose a digit, as in `1.10`, the value is the text.
+    The value is sent as a number. If a JSON number would lose a digit, as `1.10` would, the value
+    is sent as text.
     """
 
     nothing = "number"
@@ -299,11 +300,12 @@ def _name(branch: Node, fuel: int = _NESTING) -> str:
 
 
 def tag_of(branches: Sequence[Node], declared: Any = None) -> str:
-    """Return the name of the property whose value tells which branch is meant; empty if none does.
+    """Return the name of the property that tells the branches of a union apart; empty if none does.
 
-    Each of the *branches* allows only one value for this property, and all these values differ. If
-    there are several such properties, prefer *declared*, the discriminator in the schema of the
-    union. Otherwise prefer a property that every branch requires.
+    Every branch allows only one value for this property, and a different value than the other
+    branches. If there are several such properties, return *declared*, the discriminator in the
+    schema of the union, if it is among them. Otherwise, prefer a property that every branch
+    requires.
     """
     if len(branches) < 2:
         return ""
@@ -402,8 +404,8 @@ def declares_keys(node: Node, value: Any) -> bool:
 def constants_agree(node: Node, value: Any) -> bool:
     """Tell whether *value* is an object with the constants that *node* prescribes.
 
-    Only properties for which *node* lists the allowed values are compared. If there is no such
-    property, return False.
+    Only those properties of *value* are compared for which the schema *node* lists the allowed
+    values. If there is no such property, return False.
     """
     if not isinstance(value, dict):
         return False

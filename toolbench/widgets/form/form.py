@@ -38,7 +38,7 @@ class WrongField(NamedTuple):
     """A field with an error.
 
     Attributes:
-        name: The name of the field. A nested field has its path as its name, such as
+        name: The name of the field. The name of a nested field is its path, such as
             `subtasks[2].title`.
         focus: A function that puts the cursor in the field.
     """
@@ -50,10 +50,10 @@ class WrongField(NamedTuple):
 class SchemaForm:
     """A form for a JSON Schema.
 
-    The form keeps every value exactly: for every dict `v`, valid or not, `form.value == v` after
-    `form.value = v`. `true`, `1` and `1.0` stay different, and keys keep their order. Each field is
-    unset, null or has a value. Fields that are unset, such as optional fields that the user has not
-    edited, are not in `form.value`.
+    The form keeps every value exactly: after `form.value = v`, `form.value == v` holds for every
+    dict `v`, even if `v` is not valid. `true`, `1` and `1.0` stay different, and keys keep their
+    order. A field is unset, is null or has a value. If a field is unset, as an optional field is
+    before the user edits it, `form.value` does not contain its key.
 
     Examples:
         >>> from toolbench.widgets.form import SchemaForm
@@ -144,10 +144,10 @@ class SchemaForm:
             return _dict(self.slot.typed())
 
     def take_over(self, typed: dict[str, Any], json: str = "") -> None:
-        """Fill the form with the contents of another form, such as one for an earlier schema.
+        """Fill the form with the contents of another form, such as a form for an earlier schema.
 
-        If the text in a field is not valid for the new field, it stays as it was typed, with an
-        error.
+        If a text is not valid for its field in this form, the field shows it as it was typed, with
+        an error.
 
         Args:
             typed: The attribute `typed` of the other form.
@@ -172,10 +172,10 @@ class SchemaForm:
 
     @property
     def json(self) -> str:
-        """The text in `json_widget`: the value with secrets hidden, or what the user is typing.
+        """The text in `json_widget`: the value of the form as JSON, with its secrets hidden.
 
-        Setting `json` has the same effect as typing. Text that is not a JSON object stays there,
-        and the form has no value to send until the text is corrected (see `blocked`).
+        While the user types text that is not a JSON object, `json` is this text, and `blocked` is
+        true, because the form has no value to send. Setting `json` has the same effect as typing.
         """
         with self.frame.lock:
             return self._json_text.text
@@ -200,8 +200,9 @@ class SchemaForm:
     def observe(self, fn: Observer) -> Callable[[], None]:
         """Call `fn(change)` after every edit.
 
-        `change.new` is the value after the edit, and `change.old` the value before it. Typing text
-        that cannot be read is also an edit, because it changes `errors` and `blocked`.
+        `change.new` is the value after the edit, and `change.old` is the value before the edit.
+        Typing text that cannot be read also counts as an edit, because it changes `errors` and
+        `blocked`.
 
         Returns:
             A function that removes *fn*.
@@ -232,7 +233,7 @@ class SchemaForm:
         """Show the errors of every field, including those that the user has not edited.
 
         Args:
-            focus: Put the cursor in the first field with an error.
+            focus: Whether to put the cursor in the first field with an error.
         """
         with self.frame.edit():
             self.frame.revealed = True
@@ -252,7 +253,7 @@ class SchemaForm:
         self._focus(self.slot)
 
     def to_fix(self, count: int) -> str:
-        """Return what the user must fix before a run: "Fix 3 fields" if *count* is 3.
+        """Return what the user must do before a run, such as "Fix 3 fields" if *count* is 3.
 
         If the text in `json_widget` cannot be read, return "Fix the JSON".
         """
@@ -275,9 +276,9 @@ class SchemaForm:
             self.frame.focus(lambda: slot.display.body)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Show *problems*, for which a call was refused, until the user edits the form.
+        """Show *problems*, the reasons why a call was refused, until the user edits the form.
 
-        Until then, they replace the problems that the form's own validation finds.
+        Until then, the problems that the form itself finds are not shown.
         """
         with self.frame.edit():
             self.frame.revealed = True
@@ -450,8 +451,8 @@ def _dict(value: Any) -> dict[str, Any]:
 class JsonText:
     """The value of a form as JSON text, which changes with the fields and vice versa.
 
-    Text that is not a JSON object stays as the user typed it, and `trouble` has the error. Secrets
-    are hidden in the text but not in the value.
+    If the user types text that is not a JSON object, the text stays as it is, and `trouble` has the
+    error. Secrets are hidden in the text, but not in the value.
     """
 
     def __init__(self, form: SchemaForm) -> None:
@@ -478,7 +479,7 @@ class JsonText:
     def put(self, text: str) -> None:
         """Take *text* as if the user had typed it. If it is a JSON object, fill the form with it.
 
-        Blank text means the empty object.
+        Blank text counts as an empty object.
         """
         self._typed, self._leads, self.trouble = text, True, ""
         self._form.frame.changed = True
@@ -558,8 +559,9 @@ class Place(NamedTuple):
     Attributes:
         slot: The deepest field on the path.
         path: The path to show to the user: only keys and indexes, without names of alternatives.
-        rest: The last steps of the path, for which the form has no field.
-        other: The field of a union, if the path leads into an alternative that is not chosen.
+        rest: The remaining steps of the path, for which the form has no field.
+        other: If the path leads into an alternative of a union that is not chosen, the field of the
+            union; otherwise None.
     """
 
     slot: Slot
@@ -571,9 +573,9 @@ class Place(NamedTuple):
 def locate(root: Slot, path: Path) -> Place:
     """Find the deepest form field on *path*, starting at *root*.
 
-    In errors of pydantic, a path may contain the name of a union's alternative, such as `int` or
-    the name of a class. These names are skipped. A key may have the same name, so the path is first
-    followed as if it contained only keys.
+    The path in an error of pydantic may contain the name of an alternative of a union, such as
+    `int` or the name of a class. Such a name is skipped. But a key can have the same name.
+    Therefore, all steps of the path are first tried as keys.
     """
     place = _followed(root, path, has_names=False)
     if place.rest:
@@ -650,13 +652,15 @@ def placed(
 ) -> list[tuple[Slot, Problem]]:
     """Find the field of each problem, and rewrite the problem's path and message for the user.
 
-    For a union, problems of an alternative that is not chosen are left out if there are others.
+    For a union, problems with alternatives that are not chosen are left out if there are other
+    problems.
 
     Args:
         root: The form as a whole.
         problems: The problems that a validator has found.
-        explain: A function of a schema and a value that returns the value's problems. If no
-            alternative of a union fits, it finds the problems with the chosen alternative.
+        explain: A function that takes a schema and a value, and returns the problems of the value.
+            If a value fits no alternative of a union, the function finds its problems with the
+            chosen alternative.
     """
     return _placed([(locate(root, problem.path), problem) for problem in problems], root, explain)
 

@@ -45,7 +45,7 @@ class QuestionBox:
     def ask(self, question: Question, work: Cancellable) -> Answer:
         """Show *question*, wait for the answer, and return it.
 
-        If *work*, or the run that asks, is cancelled before the user answers, return the answer
+        If *work* or the run that asks is cancelled before the user answers, return the answer
         "cancel".
         """
         answer = self.put(question)
@@ -164,10 +164,10 @@ class QuestionView:
 
 
 def question_text(question: Question, parts: Parts, role: str = "") -> list[Any]:
-    """Return the widgets with the text of *question*.
+    """Return widgets that show the text of *question*.
 
-    If the text is long, only a part is shown, with a button below it. Each click shows the next
-    part. *role* is the ARIA role of the text until the first click.
+    If the text is long, only its first part is shown, with a button that shows the next part.
+    *role* is the ARIA role of the text until the user first clicks this button.
     """
     first, _, call = question.message.partition("\n")
     head = f"{_asker(question)}<strong>{escape(first)}</strong>"
@@ -216,12 +216,12 @@ def _lines(text: str) -> Html:
 
 
 def agreeing(consent: ConsentLabels, parts: Parts, reply: Callable[[Answer], object]) -> list[Any]:
-    """Return the button to approve and, if allowed, a checkbox to remember the approval.
+    """Return a button to approve. If allowed, also return a checkbox to remember the approval.
 
     Args:
-        consent: The labels of the question.
+        consent: The labels of the widgets.
         parts: The factory of the widgets.
-        reply: A function that is called with the answer.
+        reply: A function that is called with the answer when the user clicks the button.
     """
     look = "primary"
     if consent.is_dangerous:

@@ -42,10 +42,10 @@ class FrontEnd:
             return "" if widget is None or widget.comm is None else str(widget.key)
 
     def view_of(self, source: Any, name: str, layout: Any) -> Any:
-        """Return a view of the widget *source*, drawn by the module's function called *name*.
+        """Return a view of the widget *source* that a function of our JavaScript module draws.
 
-        The caller closes the view. Pages that have not loaded the module do not show it. Without a
-        kernel, return None.
+        *name* is the name of the function. The caller must close the view. Pages that have not
+        loaded the module do not show the view. Without a kernel, return None.
         """
         with self._lock:
             if self._widget is None or self._widget.comm is None:
@@ -57,10 +57,10 @@ class FrontEnd:
             return ModuleView(source=source, code=self._widget, name=name, layout=layout)
 
     def editor_of(self, area: Any) -> Any:
-        """Return an editor to show in place of the text area *area*; None if no page can show it.
+        """Return a code editor for the text area *area*; None if no page can show code editors.
 
-        The editor takes its text, label and CSS classes from *area*, and writes edits back to it.
-        The caller closes the editor.
+        The editor replaces *area* on the page. It takes its text, label and CSS classes from
+        *area*, and writes edits back to *area*. The caller must close the editor.
         """
         with self._lock:
             if self._widget is None or self._widget.comm is None or not self._widget.is_live:

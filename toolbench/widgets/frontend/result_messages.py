@@ -19,8 +19,8 @@ _SAVES = 4
 class ResultMessages:
     """Answers the requests of pages for rows and files of this kernel's results.
 
-    An answer may take time, so a thread computes it. Before that, the page gets a message that its
-    request has arrived, because it repeats a request that gets no reply.
+    Because an answer may take time, a thread computes it. Before that, the page is told that its
+    request has arrived. Otherwise, the page would repeat the request.
     """
 
     def __init__(self, send: Callable[..., object]) -> None:

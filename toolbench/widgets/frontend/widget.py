@@ -66,7 +66,8 @@ class ModuleWidget(AnyWidget):
 class EditorCode(AnyWidget):
     """A widget without a view that sends the code of all editors of this kernel.
 
-    anywidget sends the code of a widget with each instance, so the editors themselves have no code.
+    The editors themselves have no code, because anywidget would send this code again with each
+    editor.
     """
 
     def __init__(self) -> None:
@@ -78,9 +79,9 @@ class EditorCode(AnyWidget):
 class ModuleView(AnyWidget):
     """A view of a plain widget of ipywidgets, drawn by code that another widget has sent.
 
-    It shows traits of the plain widget, and sends the user's actions to it. The traits are not on
-    the view itself, because anywidget loses changes of a view that takes more than two seconds to
-    load. Changes of a plain widget are never lost.
+    The view shows traits of the plain widget, and sends the user's actions to it. The view itself
+    does not have these traits. If a view takes more than two seconds to load, anywidget loses
+    changes of its traits, whereas changes of a plain widget are never lost.
     """
 
     _esm = _VIEW

@@ -23,9 +23,10 @@ _BEGIN = 200
 
 
 class Feed:
-    """A view of the last lines, scrolled to the newest one at the end.
+    """A view of the last lines, for example of a log. The newest line is at the end.
 
-    When lines are added, old lines are not sent to the page again.
+    The view is scrolled to the newest line. When lines are added, earlier lines are not sent to the
+    page again.
     """
 
     def __init__(self, parts: Parts, *, nothing: str) -> None:
@@ -56,7 +57,8 @@ class Feed:
     def add(self, lines: Sequence[Html]) -> None:
         """Add *lines* at the end, and drop the oldest lines if there are too many.
 
-        Only widgets that get a new line are sent to the page.
+        The lines are in several widgets. Only those widgets that get new lines are sent to the
+        page.
         """
         lasting = lines[-PIECE * _PIECES :]
         self._dropped += len(lines) - len(lasting)

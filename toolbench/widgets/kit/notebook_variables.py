@@ -25,7 +25,7 @@ class Variables:
     def name_of(self, value: object) -> str | None:
         """Return the name of a variable that holds the object *value*; None if there is none.
 
-        Names that begin with `_`, like IPython's `_3` for an output, are ignored.
+        Names that begin with `_` are ignored, such as `_3`, which IPython gives to an output.
         """
         # Threads may add variables meanwhile
         for name, other in list(self._namespace.items()):
@@ -36,7 +36,7 @@ class Variables:
     def put_anew(self, stem: str, value: object) -> str:
         """Store *value* in a new variable, and return the variable's name.
 
-        The name is *stem* with a number that makes it new, such as `fork_2`.
+        The name is *stem* with a number that no variable has yet, such as `fork_2`.
         """
         numbers = count(2)
         name = f"{stem}_{next(numbers)}"
@@ -46,10 +46,10 @@ class Variables:
         return name
 
     def problem_of(self, name: str, kind: type) -> str:
-        """Return the reason why *name* is not allowed for a variable with an object of *kind*.
+        """Return why *name* cannot be the name of a variable for an object of the class *kind*.
 
-        Return "" if it is allowed. An existing variable is overwritten only if it holds an object
-        of the class *kind* too.
+        Return "" if *name* is allowed. The name of an existing variable is allowed only if the
+        variable contains an object of the class *kind*, which may be overwritten.
         """
         if not name.isidentifier() or iskeyword(name):
             return f"{name!r} cannot be the name of a variable: choose another."

@@ -78,8 +78,8 @@ class Parts:
     """A factory for the widgets of one panel, which also closes them.
 
     In ipywidgets, each widget has its own Layout and Style, so the front end loads three models for
-    it. Here, all widgets share one Layout, and widgets of the same class share one Style. So a form
-    appears faster. CSS classes set the appearance of the widgets.
+    each widget. Here, all widgets share one Layout, and widgets of the same class share one Style.
+    Therefore, a form appears faster. CSS classes determine how the widgets look.
     """
 
     def __init__(self) -> None:
@@ -128,12 +128,13 @@ class Parts:
 
         Args:
             label: The text of the button.
-            act: The function that a click calls; None if the caller adds it.
+            act: The function that a click calls. If it is None, the caller adds the function later.
             look: The `button_style` of ipywidgets.
-            tip: The tooltip, by default the label.
+            tip: The tooltip. By default, it is the label.
             kind: One or more CSS classes, separated by spaces.
-            is_urgent: Whether a click takes effect at once, as for a button that stops work. Other
-                clicks wait for the last typed keys (see `toolbench.widgets.kit.clicks`).
+            is_urgent: Whether a click takes effect at once, for example on a button that stops
+                work. Any other click takes effect only after all keys that the user typed before it
+                have arrived.
             **state: Other traits of the widget.
         """
         state |= {"description": label, "button_style": look, "tooltip": tip or label}
@@ -176,10 +177,10 @@ class Parts:
         return self.make(w.VBox, *_EITHER, children=(area, editor))
 
     def drawn(self, kind: type[w.Widget], name: str, *plain: w.Widget, **state: Any) -> Any:
-        """Return a box that our JavaScript module draws from the traits of the box.
+        """Return a box whose contents our JavaScript module draws from the traits of the box.
 
         Args:
-            kind: The class of the box: a subclass of `VBox` with these traits.
+            kind: The class of the box: a subclass of `VBox` that defines the traits.
             name: The name of the module's function that draws the box.
             plain: The widgets to show instead on a page without the module.
             state: The initial values of the traits.
@@ -206,8 +207,8 @@ class Parts:
     def adopt(self, widget: w.Widget) -> None:
         """Make `close` also close *widget*, which other code has made.
 
-        Its layout and style are closed too, unless they have settings. With settings, other widgets
-        may share them.
+        Its layout and style are closed too, unless they have settings, because other widgets may
+        then share them.
         """
         self._live[id(widget)] = widget
         keyboard.follow(widget)
@@ -233,8 +234,8 @@ class Parts:
 class Panes:
     """Three panes: a list, the picked item, and details. Empty panes are hidden.
 
-    If there are at least 900 pixels, the panes are side by side, and the list is as high as the
-    other panes. Otherwise the panes are one below the other.
+    If the page is at least 900 pixels wide, the panes are side by side, and the list is as high as
+    the other panes. On a narrower page, the panes are one below the other.
     """
 
     def __init__(self, parts: Parts) -> None:

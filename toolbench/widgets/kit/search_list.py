@@ -84,8 +84,8 @@ class Item:
 def tool_item(key: str, name: str, tool: ToolDefinition[Any, Any], *, group: str = "") -> Item:
     """Return *tool* as an item called *name*, with a mark for the tool's effect.
 
-    If a tool does not declare its effect, the mark says "undeclared". A tool of this notebook then
-    has no mark, because its author knows the effect.
+    If a tool does not declare its effect, the mark is "undeclared". But if the tool was defined in
+    this notebook, it has no mark, because its author knows the effect.
     """
     mark: str = tool.hints.effect
     if mark == "undeclared" and tool.source == ToolDefinition.source:
@@ -206,10 +206,11 @@ class PickList:
         *,
         groups: Mapping[str, GroupSummary] = NO_GROUPS,
     ) -> None:
-        """Show *items*, or the text *nothing* if there are none. The picked item stays picked.
+        """Show *items*. If there are none, show the text *nothing*. The picked item stays picked.
 
-        *groups* has the summaries of groups, by heading. Such a heading shows the summary, and a
-        click on it folds or unfolds the group. In a long list, groups are folded at first.
+        *groups* contains a summary for each group, by the heading of the group. The heading shows
+        the summary, and a click on the heading folds or unfolds the group. In a long list, all
+        groups are folded at first.
         """
         with self._lock:
             if (self._items, self._nothing) != (tuple(items), nothing):
@@ -245,11 +246,11 @@ class PickList:
             self._lines[0].widget.index = self._place
 
     def show_state(self, key: str, words: str) -> None:
-        """Show the state of the item with *key*, such as "running", in place of its second line.
+        """Show the state *words*, such as "running", in place of the second line of an item.
 
-        If *words*, the text of the state, is empty, the second line is shown again. A page without
-        our JavaScript module does not show states. Any thread may call this, even while it holds
-        other locks.
+        If *words* is empty, the second line of the item is shown again. A page that has not loaded
+        our JavaScript module does not show states. Any thread may call this method, even while the
+        thread holds other locks.
         """
         with self._states_lock:
             states = dict(self._picker.states)

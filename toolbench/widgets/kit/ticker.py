@@ -36,8 +36,8 @@ class Ticker:
     def watch(self, watcher: Callable[[], bool]) -> None:
         """Call *watcher* at each tick until it returns False.
 
-        A watcher that is added again is still called only once per tick. After each call of
-        `watch`, it is called at least once.
+        If a watcher is added several times, it is still called only once per tick. After each call
+        of `watch`, the watcher is called at least once.
         """
         with self._lock:
             self._watchers[watcher] = next(self._numbers)
@@ -51,7 +51,7 @@ class Ticker:
                 later(self._period, self._tick_in_loop)
 
     def look_now(self) -> None:
-        """Start the next tick now, to show the result of work that has just ended.
+        """Start the next tick now, so that the result of finished work is shown at once.
 
         In a Python without threads, the next tick starts at its usual time.
         """

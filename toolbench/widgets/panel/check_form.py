@@ -24,7 +24,7 @@ class CheckForm:
     """The button *Save as check* and the fields for the name and the file of the check.
 
     Attributes:
-        button: The button, next to *Save as example*. The fields open below the row of buttons.
+        button: The button. It is next to *Save as example*. The fields appear below these buttons.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:

@@ -91,10 +91,10 @@ def _beginning(value: Any) -> Any:
 
 
 def value_of(observation: Observation) -> Any:
-    """Return the content of *observation* as JSON data, to compare it with another one.
+    """Return the content of *observation* as JSON data, to compare it with other content.
 
-    Text that is JSON becomes its value, and other text stays a string. An image becomes a string
-    with its kind, its size and a checksum.
+    JSON text is parsed, and other text stays a string. For an image, the data is a string with the
+    kind of the image, its size and a checksum.
     """
     value: Any
     values = []

@@ -29,12 +29,12 @@ _MOST, _NAME, _TIP = 40, 40, 300
 
 
 class ExamplesRow:
-    """The row of the tool's examples: a click on an example fills the form.
+    """A row with the examples of the tool. A click on an example fills the form.
 
     Attributes:
-        widget: The widget with the examples, which are shown while the tab Form or JSON is open.
-            After them come *Save as example*, *Save as check* and the switch *Run again on change*.
-            At the end are the field for a name and the last message.
+        widget: The row. It contains the examples, the buttons *Save as example* and *Save as
+            check*, the switch *Run again on change*, the field for a name, and the last message.
+            The examples are shown only while the tab Form or JSON is open.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -139,18 +139,19 @@ class ExamplesRow:
         self.offer(form.value, form.masked)
 
     def offer_run(self, record: RunRecord) -> None:
-        """Ask for a name under which to save the arguments of *record*.
+        """Ask for the name of an example with the arguments of the run *record*.
 
-        Arguments that the record did not keep, such as secrets, are left out of the example.
+        Arguments that the record does not contain, such as secrets, are left out of the example.
         """
         arguments = dict(record.arguments)
         masked, _ = self._panel.tool.secrecy.hide(arguments)
         self.offer(arguments, {**masked, **dict.fromkeys(record.lost)})
 
     def offer(self, arguments: Mapping[str, Any], masked: Mapping[str, Any]) -> None:
-        """Ask for a name under which to save *arguments*.
+        """Ask for the name of an example with these *arguments*.
 
-        *masked* is a copy of the arguments with secrets hidden. The hidden ones are not saved.
+        *masked* is a copy of the arguments with secrets hidden. Arguments that are hidden in the
+        copy are not saved.
         """
         self._values, self._is_warned = (arguments, masked), False
         name = self._parts.make(w.Text, "toolbench-field", description="Name of the example")

@@ -22,8 +22,8 @@ class RunOnChange:
     """The switch that runs a read-only tool again whenever its code or the form changes.
 
     Attributes:
-        widgets: A list with the switch. The switch is made when the panel first shows a tool that
-            declares itself read-only, and is hidden for other tools. Until then the list is empty.
+        widgets: A list with the switch. The list is empty until the panel first shows a tool that
+            declares itself read-only. For other tools, the switch is hidden.
     """
 
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
@@ -66,7 +66,7 @@ class RunOnChange:
     def expect(self, pause: float = 0.0) -> None:
         """Run the tool in *pause* seconds if the switch is on.
 
-        If another run is active at that time, run the tool after it has ended.
+        If another run is active at that time, wait until this run has ended.
         """
         self._due = monotonic() + pause
         if self.is_on:

@@ -46,18 +46,19 @@ class ToolPanel(LiveView):
     Any thread may call the callbacks of the panel.
 
     Attributes:
-        runs: The runs of the panel, with their view and their questions. One is active at a time.
+        runs: The runs of the panel, with their view and their questions. Only one run is active at
+            a time.
         controls: The buttons, and the notice that says why no run was started.
         copy_button: The button that copies the call.
         on_change: The switch that runs the tool automatically.
         tabs: The tabs: the form and the other views of the tool.
         checks: The button that saves the displayed run as a check.
-        examples: The row of saved examples. A click on one fills the form.
+        examples: The row of saved examples. A click on an example fills the form.
         staleness: The notice that the tool or its class was redefined, with a button to reload the
             tool.
         lock: A lock that is held while a callback changes the panel.
-        sent_secrets: The secrets of earlier runs, by the keys of the runs' records. With them,
-            `put_back_run` fills in secrets that the record of a run did not keep.
+        sent_secrets: The secrets of earlier runs, by the keys of the runs' records. The records do
+            not contain secrets, so `put_back_run` takes them from here.
 
     Examples:
         >>> from toolbench import tool
@@ -243,8 +244,8 @@ class ToolPanel(LiveView):
     def go_on(self, tool: ToolDefinition[Any, Any], form: SchemaForm) -> None:
         """Fill the form with the contents of *form*, a form for an earlier definition of the tool.
 
-        *tool* is the earlier definition. Arguments that the tool no longer takes are listed above
-        the form.
+        *tool* is the earlier definition. If the tool no longer takes some of the arguments, they
+        are listed above the form.
         """
         typed, remark = kept(tool, form, self.tool)
         self.form.take_over(typed, form.json_draft)
@@ -254,9 +255,9 @@ class ToolPanel(LiveView):
     def resume(self, earlier: Any) -> bool:
         """Take over the contents of the form, and the last result, from the panel *earlier*.
 
-        *earlier* is the view that the cell showed before it was run again. If it is not a panel of
-        this tool, take over nothing and return False. Do the same if this panel's form has values,
-        or if this panel has started a run.
+        *earlier* is the view that the cell showed before the cell was run again. Return False and
+        take over nothing if *earlier* is not a panel of this tool, if this panel's form has values,
+        or if this panel has already started a run.
         """
         if not isinstance(earlier, ToolPanel) or self.runs.latest or not self.form.is_blank:
             return False
@@ -277,9 +278,9 @@ class ToolPanel(LiveView):
     def put_back_run(self, record: RunRecord) -> None:
         """Fill the form with the arguments of *record*, and open the tab with the form.
 
-        The record does not contain secrets. A secret that was sent from this panel is filled in if
-        its field hides it. Otherwise a secret that the user has typed stays in its field. A notice
-        beside Run lists the arguments that are still missing.
+        The record does not contain secrets. If a secret was sent from this panel, and its field
+        hides it, the secret is filled in. Otherwise, the field keeps any secret that the user has
+        typed. A notice beside Run lists the arguments that are still missing.
         """
         typed, hidden = self.form.value, self.form.masked
         secrets = self.sent_secrets.get(record.key, {})
@@ -319,14 +320,15 @@ class ToolPanel(LiveView):
     ) -> Run | None:
         """Start a run with the form's values, and return the run.
 
-        Under nbconvert, nbval or papermill there is no user. Questions are then declined, unless
-        they were answered in advance.
+        Under nbconvert, nbval or papermill, there is no user. Therefore, questions are declined,
+        unless they were answered in advance.
 
         Args:
-            confirm: Ask for consent first if the policy requires it.
-            unchecked: Send the arguments even if they do not fit the schema, and let the server
-                check them.
-            timeout: Seconds after which the run is cancelled. By default, the panel's own limit.
+            confirm: Whether to ask for consent if the policy requires it.
+            unchecked: Whether to send the arguments even if they do not fit the schema, so that the
+                server checks them.
+            timeout: The number of seconds after which the run is cancelled. By default, the limit
+                of the panel.
 
         Returns:
             The run; None if a run is already active, or if the form's values cannot be sent.
@@ -372,8 +374,9 @@ class ToolPanel(LiveView):
     def run_by_itself(self) -> None:
         """Run the tool with the form's values, although the user did not click Run.
 
-        Do nothing if the values are not valid, or if their result is already shown. If the run
-        needs the user's consent or a secret, do not start it, but tell the user to click Run.
+        Do nothing if the values are not valid, or if the result for these values is already shown.
+        If the run needs the user's consent or a secret, do not start it. Instead, tell the user to
+        click Run.
         """
         with self.lock:
             if self.form.errors or self.runs.report.is_of(self.form.value):

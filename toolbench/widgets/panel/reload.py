@@ -30,7 +30,7 @@ _GONE = "The server does not list this tool any more."
 class Staleness:
     """The notice that the definition of the panel's tool is out of date.
 
-    If there is a newer definition, a button loads it. If the tool must be made again from its
+    If there is a newer definition, a button loads it. If the user must make the tool again from its
     class, the notice says how.
     """
 
@@ -41,7 +41,7 @@ class Staleness:
         self._message = ""
 
     def check(self) -> bool:
-        """If the tool or its class was redefined, say so, and say what the user can do.
+        """If the tool or its class was redefined, show a notice that says what the user can do.
 
         Return False, so that the ticker stops calling this method.
         """
@@ -73,7 +73,7 @@ class Staleness:
     def reload(self) -> None:
         """Switch to the latest definition of the tool, and keep the contents of the form.
 
-        Arguments that the new definition no longer takes are left out, and listed above the form.
+        If the new definition no longer takes some of the arguments, they are listed above the form.
         """
         panel = self._panel
         with panel.lock:
@@ -112,14 +112,14 @@ def _news(tool: ToolDefinition[Any, Any]) -> str:
 def kept(
     old: ToolDefinition[Any, Any], form: SchemaForm, new: ToolDefinition[Any, Any]
 ) -> tuple[dict[str, Any], Html]:
-    """Return the contents of *form* for the form of another tool, and a notice about the rest.
+    """Return the contents of *form* that the form of the tool *new* can take over.
 
-    Values of arguments that *new* does not take are left out. Secrets that the form of *new* would
-    not hide are left out too.
+    Also return a notice about the contents that are left out: arguments that *new* does not take,
+    and secrets that the form of *new* would not hide.
 
     Args:
         old: The tool of *form*.
-        form: The form with the contents; it may be closed.
+        form: The form with the contents. It may already be closed.
         new: The tool whose form will get the contents, such as *old* after a change of its code.
     """
     typed = form.typed
@@ -141,8 +141,8 @@ def with_secrets(
 ) -> dict[str, Any]:
     """Fill *secrets* into the arguments of *record*, and return the arguments.
 
-    A secret is filled in only if the form of *tool* would hide it, because *tool* may have been
-    redefined after the run.
+    The tool may have been redefined after the run. Therefore, a secret is filled in only if the
+    form of *tool* hides it.
     """
     arguments = dict(record.arguments)
     if not secrets:
@@ -173,7 +173,8 @@ def dropped(
 ) -> list[str]:
     """Return the names of the arguments that *old* takes and *new* refuses.
 
-    A name that *old* does not have either is not returned, because the user typed it on purpose.
+    If *old* does not take an argument either, its name is not returned, because the user typed it
+    on purpose.
     """
     lost = set(old.input_node.names) - set(new.input_node.names)
     refused = {p.path[0] for p in new.problems(arguments) if len(p.path) == 1}

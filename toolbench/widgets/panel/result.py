@@ -75,13 +75,13 @@ class RunResult:
     Attributes:
         run: The run.
         html: The result as HTML; None until `prepare` has made it.
-        is_more: Whether a part of the output or the result is not shown.
+        is_more: Whether a part of the output or of the result is not shown.
         is_old: Whether the tool was redefined after the run began.
         is_of_others: Whether the form's arguments have changed since the run.
-        earlier: The last run before the tool's code changed, with which the result is compared;
-            None if the code has not changed.
-        comparison: The differences from the result of `earlier` as HTML; empty until `prepare` has
-            made it.
+        earlier: The last run before the tool's code changed. Its result is compared with the result
+            of `run`. None if the code has not changed.
+        comparison: The differences from the result of `earlier`, as HTML. It is empty until
+            `prepare` has made it.
     """
 
     def __init__(self, run: Run, earlier: Run | None = None) -> None:
@@ -94,8 +94,8 @@ class RunResult:
     def prepare(self) -> None:
         """Make the HTML of the result and of the comparison, after the run has ended.
 
-        The thread of the run calls this, because the tool's own `visualize`, which is called here,
-        may be slow. If `visualize` fails, the HTML is a notice instead of the result.
+        This method calls `visualize` of the tool, which may be slow. Therefore, the thread of the
+        run calls this method. If `visualize` fails, the HTML is a notice instead of the result.
         """
         try:
             html = _result_html(self.run, LIMIT)
@@ -174,13 +174,14 @@ class RunReport:
         return self._latest is not None and self._latest.html is not None
 
     def expect(self, run: Run) -> RunResult:
-        """Make `show` display *run*, beginning with the next call.
+        """Make `show` display *run* from now on.
 
         If the tool's code has changed, the result of *run* is compared with the last result before
-        the change. So are the results of later runs, until the code changes again.
+        the change. The results of later runs are also compared with this result, until the code
+        changes again.
 
         Returns:
-            The result of *run*. The caller calls its `prepare` when the run has ended.
+            The result of *run*. The caller must call its method `prepare` when the run has ended.
         """
         before, earlier = self._latest, None
         if before is not None:
@@ -206,7 +207,8 @@ class RunReport:
     def recall(self, earlier: "RunReport", tool: ToolDefinition[Any, Any]) -> None:
         """Make `show` display the run of the view *earlier*.
 
-        If it is not a run of *tool*, which may have been redefined, mark it as outdated.
+        If the run is not a run of *tool*, for example because the tool was redefined, mark it as
+        outdated.
         """
         latest = self._latest = earlier._latest
         if latest is not None and latest.run.tool is not tool:
@@ -226,8 +228,8 @@ class RunReport:
     def show(self, *, over: bool) -> None:
         """Update the view of the run. Only changes are sent to the page.
 
-        If *over* is true, show that the run has ended, and its result. Otherwise show the run as
-        active.
+        If *over* is true, show the result of the run, and that the run has ended. Otherwise, show
+        the run as active.
         """
         latest = self._latest
         if latest is None:
@@ -417,7 +419,7 @@ def _state_html(run: Run, *, over: bool) -> Html:
 def state_badge(state: str, outcome: Observation) -> Html:
     """Return *state* as a badge; empty for a run that has not begun.
 
-    *outcome* is the result of the run; it is empty until the run has ended.
+    *outcome* is the result of the run. It is empty until the run has ended.
     """
     if not state_words(state):
         return Html("")
@@ -459,8 +461,8 @@ def _details(run: Run) -> str:
 class LogView:
     """A view of the printed output of a run, which may still be growing.
 
-    The output is split into pieces of about one screen. While it grows, only the last piece is sent
-    to the page again.
+    The output is split into pieces, each about as long as a screen. While the output grows, only
+    the last piece is sent to the page again.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -486,8 +488,8 @@ class LogView:
         Args:
             output: The output so far.
             over: Whether the output is complete.
-            limit: The maximum number of characters to show of each piece. It matters for the last
-                piece of a long output, which is the rest that `divided` returns.
+            limit: The maximum number of characters to show of each piece. Only the last piece of a
+                long output can be longer than the limit.
         """
         now = monotonic()
         late = now - self._begun > _SWIFT
@@ -531,9 +533,10 @@ class LogView:
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Split *chunks* into pieces of whole lines, up to `LIVE` characters, and the rest.
+    """Split the output *chunks* into pieces of whole lines, and return the pieces and the rest.
 
-    When more output arrives, only the last piece and the rest can change.
+    The pieces contain about `LIVE` characters in total; all later output is the rest. When more
+    output arrives, only the last piece and the rest can change.
     """
     pieces: list[Piece] = []
     piece: list[Chunk] = []

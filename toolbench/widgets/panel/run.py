@@ -89,12 +89,12 @@ class RunControls:
             show_if(self._cancel, is_shown=is_offered)
 
     def refuse(self, reason: str, fields: Sequence[WrongField], *, judged_elsewhere: bool) -> None:
-        """Show beside Run why no run was started.
+        """Show a notice beside Run that says why no run was started.
 
         Args:
             reason: The reason, without a full stop.
             fields: The fields to fix. The first few become links.
-            judged_elsewhere: Whether a server can check the arguments. If so, show a button
+            judged_elsewhere: Whether a server can check the arguments. If so, a button is shown
                 that sends the arguments although they do not fit the schema.
         """
         refused = reason, [field.name for field in fields], judged_elsewhere
@@ -132,8 +132,9 @@ class RunControls:
     def expect_click(self) -> None:
         """Let the next click start a run, even if it follows the last click quickly.
 
-        Otherwise it would be ignored as the second click of a double click. After an answer or an
-        edit of a field it cannot be one.
+        Usually, a click shortly after another one is ignored, because it may be part of a double
+        click. Call this method after the user has given an answer or edited a field, because the
+        next click is then not part of a double click.
         """
         self._begun = -QUIET
 
@@ -152,7 +153,7 @@ class PanelRuns:
     """The runs of one panel, one at a time.
 
     Attributes:
-        latest: The active run, or else the last run; None if there was no run.
+        latest: The active run, or else the last run; None if no run has been started.
         report: The view of the latest run.
         question: The box that shows the questions of the latest run.
         is_closed: Whether `close` was called.
@@ -215,12 +216,12 @@ class PanelRuns:
         return run is not None and run.is_going_on
 
     def start(self, run: Run, timeout: float | None, *, confirm: bool = True) -> None:
-        """Start *run* and show it. If it ends within `SWIFT` seconds, only its end is shown.
+        """Start *run* and show it. If it ends within `SWIFT` seconds, show only its result.
 
         Args:
             run: The run.
-            timeout: Seconds after which *run* is cancelled.
-            confirm: Ask for consent first if the policy requires it.
+            timeout: The number of seconds after which *run* is cancelled.
+            confirm: Whether to ask for consent if the policy requires it.
         """
         self.latest = run
         self._news.clear()
@@ -253,8 +254,8 @@ class PanelRuns:
     def refresh(self) -> bool:
         """Update the view of the run. Return whether more updates are needed.
 
-        The button Run is enabled before the page shows that the run is over. Otherwise a user who
-        sees the result could press Run too early, and the click would be lost.
+        The button Run is enabled before the result is shown. Otherwise, a user who sees the result
+        could click Run while the button is still disabled, and the click would be lost.
         """
         with self._lock:
             run = self.latest
@@ -339,14 +340,14 @@ class PanelRuns:
     def recall(self, earlier: RunReport, tool: ToolDefinition[Any, Any]) -> None:
         """Show the run of an earlier panel, if it has one, until this panel starts a run.
 
-        If the earlier run is still active, the user can cancel it here, and can also start a run.
-        If it is waiting for an answer, it is cancelled, because its question was in the earlier
-        panel.
+        If the earlier run is still active, the user can cancel it in this panel, or start a new
+        run. If the earlier run is waiting for an answer, it is cancelled, because its question was
+        shown in the earlier panel.
 
         Args:
             earlier: The view of the earlier panel's run.
-            tool: The tool of this panel. If the earlier run is of another definition, it is marked
-                as a run of the earlier code.
+            tool: The tool of this panel. If the earlier run used another definition of the tool, it
+                is marked as a run of the earlier code.
         """
         run = earlier.run
         if run is not None:

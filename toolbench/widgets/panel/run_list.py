@@ -36,8 +36,8 @@ _DIFFERENCES = 5_000
 class Runs(w.VBox):
     """The widget that draws the runs on the page.
 
-    The page sends messages with the key of a run: `picked` if the user opens the run, `compare` if
-    the user marks it for comparison.
+    The page sends messages that contain the key of a run. The message `picked` says that the user
+    has opened the run. The message `compare` says that the user has marked the run for comparison.
     """
 
     rows: Any = List().tag(sync=True)

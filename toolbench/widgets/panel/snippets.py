@@ -46,8 +46,8 @@ class Handle:
 def as_python(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
     """Return Python code that calls *tool* with *arguments* in the current notebook.
 
-    If no variable or module has the tool, the code finds it by its address, such as `server.tool`.
-    The name alone could belong to another tool.
+    If the tool is not in a variable or a module, the code finds it by its address, such as
+    `server.tool`, because another tool could have the same name.
     """
     name = str(ToolAddress.of(tool))
     handle = _in_this_notebook(tool) or Handle(repr(name))
@@ -69,8 +69,9 @@ def as_cell(tool: AnyTool, arguments: Mapping[str, Any]) -> str:
 def as_pytest(tool: AnyTool, arguments: Mapping[str, Any], seen: RunRecord | None = None) -> str:
     """Return a pytest test that calls *tool* with *arguments*.
 
-    *seen* is the record of an earlier call with these arguments. The test then expects its result,
-    and answers questions in the same way. Without *seen*, the test expects success and no warnings.
+    *seen* is the record of an earlier call with these arguments. If it is given, the test expects
+    the same result, and answers questions in the same way. Without *seen*, the test expects that
+    the call succeeds without warnings.
     """
     handle, presets, names = _in_a_file(tool), list[Any](), ["run_tool"]
     if seen is not None:

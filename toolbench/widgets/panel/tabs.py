@@ -223,9 +223,10 @@ def _changes(tool: ToolDefinition[Any, Any], name: Provider) -> list[str]:
 
 
 class CodeView(View):
-    """The call with the form's arguments, as text to copy, such as Python. Secrets are hidden.
+    """A view of the call with the form's arguments as text to copy, for example as Python code.
 
-    The user chooses a kind of text, which the button *Copy call* then copies too.
+    Secrets are hidden. The user chooses the kind of text. The button *Copy call* then copies the
+    same kind of text.
     """
 
     def __init__(self, panel: "ToolPanel") -> None:
@@ -286,8 +287,8 @@ def _refused_html(form: SchemaForm) -> Html:
 class CopyButton:
     """A button that copies a call of the tool with the form's values. Secrets are hidden.
 
-    After a click, the kernel sends the call to the page, and our JavaScript module copies it.
-    Without the module the button is hidden.
+    After a click, the kernel sends the text of the call to the page, and our JavaScript module
+    copies the text. Without the module, the button is hidden.
 
     Attributes:
         button: The button to show.

@@ -135,8 +135,8 @@ class ConversationPanel(LiveView):
     def run(self) -> None:
         """Ask the model and run its calls, again and again, as `Conversation.run` does.
 
-        Calls run without a decision of the user, unless the policy requires consent. If the user
-        plays the model, and Python has no threads, do only one step.
+        The user is not asked about calls, unless the policy requires consent. If the user plays the
+        role of the model, and this Python has no threads, do only one step.
         """
         if self._waits_for_no_answer:
             self.step()
@@ -152,7 +152,8 @@ class ConversationPanel(LiveView):
     def fork(self, event: int, step: int) -> None:
         """Fork the conversation at the event with the number *event*, and show the fork below.
 
-        *step* is the number of the step to which the event belongs, for the title of the fork.
+        *step* is the number of the step that contains the event. It is shown in the title of the
+        fork.
         """
         self._work(lambda: self._begin_fork(event, step))
 

@@ -144,8 +144,9 @@ _STOPPING = "Stopping. If the cell keeps running, choose Kernel &gt; Interrupt."
 class StopButton:
     """A button that stops the work of a cell. It disappears when the cell ends.
 
-    The button is shown only if a click can arrive while the cell runs. This requires a user at the
-    front end, and a kernel with subshells. Without the button, Kernel > Interrupt stops the work.
+    The button is shown only if the kernel can receive a click while the cell runs. This requires a
+    user at the front end, and a kernel that supports subshells. Without the button, the user can
+    stop the work with Kernel > Interrupt.
     """
 
     def __init__(self, shell: Any, stop: Callable[[], object]) -> None:

@@ -61,13 +61,13 @@ class Rows:
         waiting: Container[int],
         asking: Container[int],
     ) -> None:
-        """Show *events*, or only the newest if there are very many.
+        """Show *events*. If there are very many, show only the newest events.
 
         Args:
             events: All events of the conversation.
             steps: The steps of the conversation, with the time and the tokens that each took.
-            waiting: The numbers of the calls that wait for the user. They get no row, because they
-                are shown elsewhere.
+            waiting: The numbers of the calls that wait for the user. These calls get no row,
+                because they are shown elsewhere.
             asking: The numbers of the running calls whose tools are asking the user something.
         """
         masking = Masking(self._conversation.known_secrets)
@@ -191,7 +191,8 @@ class _Row:
     def show_step(self, line: Html) -> None:
         """Show *line* above the row, unless it is empty.
 
-        It says how long the step that starts with this row took, and how many tokens.
+        A step starts with this row. *line* says how long the step took, and how many tokens it
+        used.
         """
         if line and not self._step:
             self._step.append(self._parts.html())
@@ -222,8 +223,7 @@ class _Row:
     def add_fork_button(self, step: int, event: int, fork: Fork) -> None:
         """Add a button that forks the conversation at the event with the number *event*.
 
-        *step* is the number of the step to which the event belongs. A click calls
-        `fork(event, step)`.
+        *step* is the number of the step that contains the event. A click calls `fork(event, step)`.
         """
         if self._fork:
             return

@@ -51,7 +51,8 @@ Decide = Callable[[Callable[[], object]], object]
 class WaitingCall:
     """The view of a call that waits for the user: run it, edit it, answer it by hand, or refuse it.
 
-    Each of these is a button, which may show fields below the buttons, such as one for a reason.
+    There is a button for each of these actions. A click may show a field below the buttons, for
+    example for the reason.
     """
 
     def __init__(
