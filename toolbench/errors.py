@@ -45,7 +45,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason why a value is not valid: the path of the wrong part, and what is wrong with it.
+    """One reason why a value is not valid, with the path of the invalid part.
 
     Examples:
         >>> from toolbench import tool
@@ -226,7 +226,7 @@ class ExportError(ToolbenchError, ValueError):
 
 
 class FileError(ToolbenchError, OSError):
-    """A file that the user named already has other content, or cannot be written.
+    """A file cannot be written, or it already has other content, which would be lost.
 
     Examples:
         >>> from pathlib import Path
@@ -242,7 +242,7 @@ class FileError(ToolbenchError, OSError):
 
 
 class FilterError(ToolbenchError, ValueError):
-    """A filter of a table, such as `tool:stock`, names a key that the table's rows do not have.
+    """A table is filtered by a key that its rows do not have, such as `tol` in `tol:stock`.
 
     Examples:
         >>> from toolbench import history
@@ -256,9 +256,10 @@ class FilterError(ToolbenchError, ValueError):
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """No class, or more than one, has the `kind` of the saved data.
+    """The `kind` in saved data is not the name of exactly one class.
 
-    The `kind` names the class of the object to create. The reference SDK raises a ValueError.
+    An object is created from the class that `kind` names. The OpenHands SDK raises a ValueError if
+    it finds no such class, so this error is a ValueError too.
 
     Examples:
         >>> from toolbench import Action
@@ -272,7 +273,7 @@ class KindError(ToolbenchError, ValueError, LookupError):
 
 
 class ModelError(ToolbenchError, RuntimeError):
-    """A model gave no answer; the conversation is unchanged and can continue.
+    """A model gave no answer. The conversation is unchanged and can continue.
 
     Examples:
         >>> from toolbench.errors import ModelError
@@ -312,10 +313,10 @@ class ModelConnectionError(ModelError, ConnectionError):
 
 
 class ModelDriftError(ModelError, LookupError):
-    """A recording of a model has no answer to a request.
+    """A recorded model got a request that is not in its recording.
 
-    The message compares the request with the most similar recorded request. It also lists a few
-    recorded last messages or tool descriptions.
+    The message compares the request with the most similar request in the recording. It also lists
+    the last messages, or the tool descriptions, of a few other recorded requests.
 
     Examples:
         >>> from toolbench.errors import ModelDriftError
@@ -364,7 +365,7 @@ class ModelStoppedError(ModelError):
 
 
 class RegistrationError(ToolbenchError, ValueError):
-    """The registry cannot register an object, or no tool can be made from it.
+    """An object cannot be registered, or no tool can be made from it.
 
     Examples:
         >>> from toolbench import tool
@@ -426,7 +427,7 @@ class ServerError(ToolbenchError, ConnectionError):
 
 
 class ToolFailedError(ToolbenchError, RuntimeError):
-    """A tool that a magic ran has failed; `observation` is its result.
+    """A magic ran a tool, and the tool failed; `observation` is the tool's result.
 
     Examples:
         >>> from IPython.core.interactiveshell import InteractiveShell
@@ -472,7 +473,7 @@ class ToolFailedError(ToolbenchError, RuntimeError):
 
 
 class ToolStoppedError(ToolFailedError):
-    """A tool that a magic called was refused by the user or the policy, or its run was stopped.
+    """A magic called a tool, but the user or the policy refused the call, or the run was stopped.
 
     Examples:
         >>> from IPython.core.interactiveshell import InteractiveShell
@@ -495,7 +496,7 @@ class ToolStoppedError(ToolFailedError):
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):
-    """No tool or server has the requested name. The reference SDK raises a KeyError.
+    """No tool or server has the requested name. It is a KeyError, as in the OpenHands SDK.
 
     Examples:
         >>> from toolbench import register_tool, run_tool, tool
@@ -552,8 +553,8 @@ _MOST_COMPARED = 1_000
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x' or 'y'?"` with the names of *known* that are similar to *name*.
 
-    Return an empty string if no name is similar. Only the first thousand names are compared,
-    because a server may list any number.
+    The result is empty if no name is similar. Only the first thousand names are compared, because a
+    server may list any number of tools.
     """
     looked_at = list(islice(known, _MOST_COMPARED))
     near = [repr(match) for match in get_close_matches(name, looked_at, n=3)]

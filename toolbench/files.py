@@ -97,8 +97,8 @@ def _make_alike(file: Path, old: os.stat_result) -> None:
 def append_whole(path: Path, text: str, *, errors: str = "strict") -> None:
     """Append *text* to the file at *path*, completely or not at all.
 
-    If the file is new, only its owner can read it. If other programs append to the file at the same
-    time, nothing of their text is lost.
+    If the file is new, only its owner can read it. Text that other programs append at the same time
+    is not lost.
 
     Raises:
         OSError: If the text cannot be written; the file is unchanged.
@@ -162,7 +162,7 @@ def write_named(
 def check_free(path: Path, data: bytes | None = None) -> None:
     """Check that a file can be written to *path* without losing any content.
 
-    This is true if there is no file, or if the file is empty or already has the content *data*.
+    The check passes if there is no file, if the file is empty, or if its content is already *data*.
 
     Raises:
         FileError: If the file has other content.

@@ -108,15 +108,16 @@ class LimitedConnection(H11Protocol):
 
 
 def limit_connections(config: uvicorn.Config, is_known: Callable[[Headers], bool]) -> None:
-    """Set limits for connections in *config*. Call this before the server starts.
+    """Limit the number of open connections of the server that has the settings *config*.
 
-    If too many connections are open, the server closes the oldest connection that has not yet sent
-    a request of a known client. So unknown clients never displace a known client.
+    Call this before the server starts. If too many connections are open, the server closes the
+    oldest connection on which no known client has sent a request. Therefore, unknown clients cannot
+    push out a known client.
 
     Args:
         config: The settings of the server.
-        is_known: A function that gets the headers of a request, and tells whether they are from a
-            known client, for example because they have a valid token.
+        is_known: A function that gets the headers of a request and tells whether a known client
+            sent it. For example, it can check whether the request has a valid token.
     """
     most = _MOST_CONNECTIONS
     if resource is not None:

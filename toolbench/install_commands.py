@@ -12,9 +12,10 @@ from urllib.request import url2pathname
 
 
 def how_to_install(what: str) -> str:
-    """Return the command that installs *what*. If pip is missing, a command before it installs pip.
+    """Return the command that installs *what*, for the place where the user is working.
 
-    The command is for a cell if this process has an IPython shell, and for a terminal otherwise.
+    In a process with an IPython shell, it is a command for a cell; in any other process, it is a
+    command for a terminal. If pip is missing, the result begins with a command that installs pip.
 
     Args:
         what: The arguments for `pip install`, such as `pandas` or `--pre pandas`.

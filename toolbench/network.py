@@ -65,8 +65,8 @@ def status_of(error: object) -> int | None:
 def error_kind(error: BaseException) -> ErrorKind | None:
     """Return the kind of *error* if it is about the network or a permission, else None.
 
-    If *error* itself is of another kind, its cause (`raise ... from cause`) is considered. For an
-    exception group, its first error is considered.
+    If *error* itself is about something else, its cause (`raise ... from cause`) is examined. For
+    an exception group, its first error is examined.
     """
     for cause in _stated_causes(error):
         kind = _kind(cause)

@@ -48,8 +48,8 @@ _with_threads: WeakSet[Any] = WeakSet()
 def leave_behind_in_forks(thing: Any) -> None:
     """Call `thing.leave_behind()` in each process that is forked from this process.
 
-    Use this for an object with threads: a forked process has no copy of these threads. *thing* is
-    not kept alive.
+    Use this for an object that has threads, because a forked process does not have these threads.
+    Only a weak reference to *thing* is kept.
     """
     _with_threads.add(thing)
 

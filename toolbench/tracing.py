@@ -48,10 +48,11 @@ class Tracing:
         kind: Literal["INTERNAL", "CLIENT"],
         around: Any = None,
     ) -> Any:
-        """Return a new span, whose parent is the current span; None if no tracer is configured.
+        """Return a new span, or None if no tracer is configured.
 
-        If no span is current, as in a thread that a tool has started, the parent is *around*. The
-        new span does not become the current span: see `use`.
+        The parent is the current span. If there is no current span, for example in a thread that a
+        tool has started, the parent is *around*. To make the new span the current span, pass it to
+        `use`.
         """
         api = sys.modules.get("opentelemetry.trace")
         # Another thread may import it just now

@@ -46,14 +46,14 @@ _BRACKETS: dict[type, tuple[str, str]] = {set: ("{", "}"), tuple: ("(", ")")}
 
 
 def parts(value: Any) -> dict[Any, Any] | list[Any] | None:
-    """Return what is directly inside *value*; None if it is not a kind of container.
+    """Return the parts that are directly inside *value*; None if *value* is not a container.
 
-    The result is a dict for a mapping, a pydantic model, a dataclass or a named tuple, and a list
-    for another collection. The fields of a model have the names that they have in JSON:
-    `parts(Point(x=1))` is `{"x": 1}`. For a `RootModel`, the result is that of its root.
+    For a mapping, a pydantic model, a dataclass or a named tuple, the result is a dict. For any
+    other collection, it is a list. The fields of a model are named as in JSON: `parts(Point(x=1))`
+    is `{"x": 1}`. A `RootModel` is treated like its root value.
 
     Raises:
-        Exception: What the value's own code raises.
+        Exception: Any error that the code of *value* raises.
     """
     if type(value) in _JSON_LEAVES:
         return None
@@ -224,7 +224,8 @@ SMALL = 1e-4
 def float_text(value: float, digits: int = 1) -> str:
     """Return *value* as pandas prints it, with at least *digits* and at most 6 decimal places.
 
-    A number that is nearly 0 keeps 6 digits, as `1.5e-07`. Example: `float_text(0.1 + 0.2) == "0.3"`.
+    A number close to 0 is written with an exponent and up to 6 digits, such as `1.5e-07`. Example:
+    `float_text(0.1 + 0.2) == "0.3"`.
     """
     size = abs(value)
     if not size < EXACT:
@@ -328,9 +329,9 @@ def base64_of(data: bytes | bytearray) -> str:
 
 
 def bytes_in(text: str) -> bytes | None:
-    """Return the bytes that the base64 string *text* stands for; None if it is not base64.
+    """Decode the base64 string *text*; return None if it is not valid base64.
 
-    Line ends and the URL-safe alphabet, with `-` and `_`, are accepted too.
+    The string may contain line breaks, and may use the URL-safe alphabet with `-` and `_`.
     """
     letters = "".join(text.split()).replace("-", "+").replace("_", "/")
     try:
@@ -359,8 +360,8 @@ def number_in(text: str) -> int | float | None:
 def is_json(value: Any) -> bool:
     """Tell whether *value* consists only of dicts, lists, strings, numbers, booleans and None.
 
-    An object of a subclass, such as a member of a `StrEnum`, does not count as one of these, and
-    neither does a value that contains itself or is nested too deeply.
+    The result is false if a part is an object of a subclass of these, such as a member of a
+    `StrEnum`. It is also false if *value* contains itself or is nested too deeply.
     """
     try:
         return _is_json(value)
@@ -449,10 +450,10 @@ def copied(value: Any) -> Any:
 
 
 def whole_characters(value: Any) -> Any:
-    """Return the JSON *value* with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
+    """Return the JSON *value* with U+FFFD in place of each lone surrogate.
 
-    Two adjacent halves of one character become this character: a stream may have been cut between
-    them.
+    UTF-8 cannot encode a lone surrogate. A stream that was cut inside a character has two
+    surrogates that form this character; they are replaced by the character itself.
     """
     return mapped(value, _whole, _whole)
 

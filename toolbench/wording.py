@@ -110,8 +110,8 @@ def estimate_tokens(text: str) -> int:
     """Estimate how many tokens *text* costs: a quarter of its UTF-8 bytes, rounded up.
 
     Compared with OpenAI's tokenizer o200k, the estimate is 8 % too high for code, 6 % too low for
-    English and 22 % too low for JSON Schema. If a very long text is not pure ASCII, the bytes are
-    counted only in samples of it.
+    English and 22 % too low for JSON Schema. If the text is very long and not pure ASCII, its bytes
+    are counted only in samples.
 
     Examples:
         >>> from toolbench.llm import estimate_tokens
