@@ -115,14 +115,15 @@ class Portal:
     ) -> T:
         """Run `function(*args)` in the background loop, wait, and return its result.
 
+        The task is cancelled if the call times out, or if the waiting thread is interrupted.
+
         Args:
             function: The coroutine function.
             *args: The arguments of the function.
             timeout: Seconds to wait; None waits for ever.
 
         Raises:
-            TimeoutError: If the call takes longer than *timeout*. The task is then cancelled, as it
-                is if the waiting thread is interrupted.
+            TimeoutError: If the call takes longer than *timeout*.
             ToolbenchError: If called from the background loop itself, or while the loop is closed.
         """
         task = Task()
@@ -160,7 +161,7 @@ class Portal:
     def drawing(self, draw: Callable[[], object]) -> Iterator[None]:
         """Call *draw* four times a second while code in the `with` block waits for a `call`.
 
-        This applies to calls without a timeout. *draw* runs in the waiting thread.
+        *draw* is called in the waiting thread. It is not called if the `call` has a timeout.
         """
         token = _draw.set(draw)
         try:
@@ -169,13 +170,15 @@ class Portal:
             _draw.reset(token)
 
     def refuse_inside(self, instead: str = "tool.acall(action)") -> None:
-        """Raise an error in the background loop's thread, where a blocking call would never return.
+        """Raise an error if the calling thread is the thread of the background loop.
+
+        A blocking call in this thread would never return.
 
         Args:
             instead: The awaitable call that the error message suggests.
 
         Raises:
-            ToolbenchError: If the calling thread is the background loop's thread.
+            ToolbenchError: If the calling thread is the thread of the background loop.
         """
         running = self._running
         if running is not None and get_ident() == running.thread:

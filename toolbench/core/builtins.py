@@ -64,7 +64,9 @@ class ThinkExecutor(ToolExecutor[ThinkAction, ThinkObservation]):
 
 
 class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
-    """The tool with which a model ends its task. Source of the names: OpenHands SDK, `FinishTool`.
+    """The tool with which a model ends its task.
+
+    Source: OpenHands SDK, `FinishTool`.
 
     Examples:
         >>> from toolbench.core.builtins import FinishTool
@@ -92,7 +94,9 @@ class FinishTool(ToolDefinition[FinishAction, FinishObservation]):
 
 
 class ThinkTool(ToolDefinition[ThinkAction, ThinkObservation]):
-    """The tool with which a model notes a thought. Source of the names: OpenHands SDK, `ThinkTool`.
+    """The tool with which a model notes a thought.
+
+    Source: OpenHands SDK, `ThinkTool`.
 
     Examples:
         >>> from toolbench.core.builtins import ThinkTool

@@ -84,7 +84,7 @@ class ResultObservation(Observation):
 def observation_of(
     result: Any, observation_type: type[Observation] | None, tool: str
 ) -> Observation:
-    """Convert *result*, the value that the executor of *tool* returned, to an observation.
+    """Convert *result*, which the executor of *tool* returned, to an observation.
 
     An observation is returned unchanged. A dict that `to_dict` wrote becomes an object of the class
     that its key `kind` names, unless *observation_type* has its own field `kind`. The values of any
@@ -93,10 +93,14 @@ def observation_of(
     If *observation_type* is None, a dict with the keys of an observation becomes an `Observation`.
     Any other value becomes a `ResultObservation`, which has the value and its content for a model.
 
-    The content is made in this way: A str becomes text; an image (bytes, PIL, matplotlib) becomes
-    an image block; a pandas table becomes CSV. An object that a notebook draws becomes its image or
-    text. None and other bytes become a short note. A list of content blocks is kept. Everything
-    else becomes JSON.
+    The content depends on the type of the value:
+
+    - A str becomes text, and an image (bytes, PIL, matplotlib) becomes an image block.
+    - A pandas table becomes CSV.
+    - An object that a notebook draws becomes its image or text.
+    - None, and bytes that are not an image, become a short note.
+    - A list of content blocks is kept.
+    - Everything else becomes JSON.
 
     A result object of the packages `mcp` or `fastmcp` is treated like the answer of a server.
 
@@ -204,8 +208,8 @@ _NO_CONTENT = _LEAVES | {dict, list, tuple}
 def contents_of(value: Any) -> list[Content]:
     """Return *value* as content for a model.
 
-    If a list contains content blocks, images or objects of `IPython.display`, each of its items
-    becomes content. Any other list is written as JSON.
+    If *value* is a list that contains content blocks, images or objects of `IPython.display`, each
+    item becomes content. Any other list becomes JSON.
     """
     return _maker_of(value)(value)
 
@@ -419,10 +423,10 @@ def _called(value: Any, name: str, **options: Any) -> Any:
 
 
 def content_of_drawn(value: Any, *, is_whole: bool = False) -> list[Content]:
-    """Return what a model sees of *value*, for which `is_drawn` is true: an image, or text.
+    """Return *value*, an object that a notebook draws, as an image or text for a model.
 
-    The text is the object's markdown or `repr`. If this has no words, as in `<Chart>`, the text is
-    the object's LaTeX, JSON, HTML or SVG. Long HTML is cut unless *is_whole* is true.
+    The text is the object's markdown or `repr`. If this text has no words, as in `<Chart>`, the
+    object's LaTeX, JSON, HTML or SVG is used instead. Long HTML is cut unless *is_whole* is true.
     """
     bundle = display_bundle(value)
     for mime_type in _IMAGES:
@@ -476,9 +480,10 @@ def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str)
     """Return the data of an MCP server's answer as Python objects.
 
     If the answer has structured content, the data is this content, without a `{"result": ...}`
-    wrapper. A string in the wrapper is parsed if it is a JSON object or list. Otherwise, the data
-    comes from the text blocks: the parsed JSON of a single block, or else *text*. Without any text
-    block, it is None.
+    wrapper. A string in the wrapper is parsed if it is a JSON object or list.
+
+    Otherwise, the data comes from the text blocks. If there is only one block and it is JSON, the
+    data is the parsed JSON; if not, the data is *text*. Without any text block, the data is None.
 
     Args:
         structured: The structured content; None if there is none.
@@ -496,10 +501,10 @@ def answer_data(structured: Any, blocks: Sequence[Mapping[str, Any]], text: str)
 
 
 def is_said_by(texts: Sequence[str], structured: Any) -> bool:
-    """Tell whether *texts*, the text blocks of an answer, repeat its structured content.
+    """Tell whether *texts*, the text blocks of an answer, only repeat its structured content.
 
-    Servers repeat it in several ways: as JSON, as the bare string from its `{"result": ...}`
-    wrapper, or as one block for each item of a list.
+    Servers repeat this content in several ways: as JSON, as the bare string from its `{"result":
+    ...}` wrapper, or as one block for each item of a list.
     """
     # As most servers write it; parsing a long text is slower
     if len(texts) == 1 and texts[0].startswith(("{", "[")):
@@ -552,11 +557,12 @@ def data_frame_class() -> "type[pd.DataFrame]":
 
 
 def frame_of(data: Any) -> Any:
-    """Return *data* as a pandas DataFrame: a list of objects becomes a table with a row for each.
+    """Return *data* as a pandas DataFrame.
 
-    An object is a mapping, a pydantic model or a dataclass. If *data* is an object that contains
-    exactly one list, this list becomes the table; any other object becomes a table of one row. A
-    member of an enum becomes its value.
+    A list of objects becomes a table with one row for each object. An object is a mapping, a
+    pydantic model or a dataclass. If *data* is an object that contains exactly one list, this list
+    becomes the table. Any other object becomes a table with one row. Members of enums become their
+    values.
 
     Raises:
         MissingExtraError: If pandas is not installed.

@@ -9,7 +9,9 @@ Effect = Literal["read-only", "not destructive", "destructive", "undeclared"]
 
 
 class ToolAnnotations(BaseModel):
-    """Hints, not promises: a server or author may be wrong about its own tool.
+    """Hints about what a tool does, from its server or its author.
+
+    Hints are not promises: a server or an author may describe its own tool wrongly.
 
     Source: MCP specification, `ToolAnnotations`.
 
@@ -65,9 +67,10 @@ class Unusable:
 class DeclaredResources:
     """The resources that one call uses, by name: `file:/etc/hosts`, `terminal:session`.
 
-    Calls that name the same resource in *keys* run one after another; see `run_tools`. If
-    *declared* is False, the resources are unknown. Then calls of the same executor object run one
+    Calls whose *keys* share a name run one after another; see `run_tools`. If *declared* is False,
+    it is unknown which resources the call uses. Then calls of the same executor object run one
     after another, unless the tool is read-only or a plain function.
+
     Source: OpenHands SDK, `DeclaredResources`.
     """
 

@@ -43,9 +43,10 @@ class ToolExecutor(ABC, Generic[ActionT, ObservationT]):
     """The object that does the work of a tool and holds its resources.
 
     It is called as `(action)` or `(action, conversation)`, and may be `async`. If the class defines
-    `close`, users must close its objects: by `with`, or by calling `close`. To let a cancelled call
-    stop early, define `interrupt`, or check `current_run().cancelled`. A tool that holds no
-    resources can have a plain function as its executor.
+    `close`, its objects must be closed: use `with`, or call `close`. To let a cancelled call stop
+    early, define `interrupt`, or check `current_run().cancelled`. A tool that holds no resources
+    can have a plain function as its executor.
+
     Source: OpenHands SDK, `ToolExecutor`.
 
     Examples:
@@ -256,10 +257,14 @@ def _function_or_class(function: Any) -> Any:
 def with_conversation(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return a function of `(action, conversation)` that calls *function*.
 
-    The conversation is passed as the second argument if the second parameter has no default. The
-    same applies if its name has the word `conv` or `conversation`: `conv_state`, but not `convert`.
-    Otherwise, the conversation is passed to a parameter called `conversation`, or else in `*args`
-    or `**kwargs`, which are the parameters of many decorators. Other functions get only the action.
+    *function* gets the conversation in one of these ways:
+
+    - as the second argument, if the second parameter has no default, or if its name has the word
+      `conv` or `conversation`, as in `conv_state`
+    - otherwise by name, if it has a parameter called `conversation`
+    - otherwise in `*args` or `**kwargs`, which many decorators have
+
+    All other functions get only the action.
     """
 
     def without(action: Any, conversation: Any) -> Any:

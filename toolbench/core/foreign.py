@@ -82,9 +82,9 @@ _full: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
 
 def full_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of *model* that also allows `null` for optional fields.
+    """Return the JSON Schema of *model* in which optional fields may also be `null`.
 
-    Forms are built from this schema. It is cached for each class: copy it before you change it.
+    Forms are built from this schema. The result is cached, so copy it before you change it.
     """
     schema = _full.get(model)
     if schema is None:
@@ -118,8 +118,8 @@ def _definition_name(title: str) -> str:
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of *model* for callers, which omit optional fields.
 
-    Unlike `full_schema`, it does not allow `null` for such a field. `$defs` are replaced by the
-    types themselves, except for types that refer to themselves.
+    Unlike in `full_schema`, an optional field may not be `null`. References to `$defs` are replaced
+    by the schemas that they refer to, except in types that contain themselves.
     """
     return inline_defs(without_unset_nulls(full_schema(model)))
 
@@ -149,7 +149,7 @@ def foreign_model(
     module: str,
     place: str,
 ) -> type[ModelT]:
-    """Return a subclass of *base* that accepts exactly the objects *schema* accepts.
+    """Return a subclass of *base* that accepts exactly the objects that *schema* accepts.
 
     Args:
         base: The class to extend, mostly Action or Observation.

@@ -94,8 +94,8 @@ def shape_of(function: Callable[..., Any], name: str, about: Mapping[str, str]) 
 
     Args:
         function: Any callable that has a signature.
-        name: The name of the tool; the action class is named after it.
-        about: The description of each parameter in the docstring.
+        name: The name of the tool. The name of its action class is made from it.
+        about: The descriptions of the parameters from the docstring, by parameter name.
 
     Raises:
         RegistrationError: If the arguments cannot be described to a model.
@@ -331,7 +331,7 @@ def tool(
     meta: Mapping[str, Any] | None = None,
     max_result_tokens: int | None = None,
 ) -> Any:
-    """Turn a function into a tool: its parameters become the action, its return value the result.
+    """Turn a function into a tool that takes its arguments and returns its value as an observation.
 
     The schema is made from types, defaults and `Annotated[..., Field(...)]`. The docstring (Google,
     NumPy or Sphinx style) describes the tool and each parameter.
@@ -354,14 +354,16 @@ def tool(
     | `SecretStr`, or a name such as `password` | a hidden box | `string` |
     | `Any` | JSON | no `type` |
 
-    A parameter with a default may be left out; a form sends only what the user fills in.
-    `Field(json_schema_extra={"toolbench": {"widget": "textarea"}})` chooses another field; see
-    `toolbench.widgets.fields`. For `bytes`, `%tool size file=@scans/1.png` reads a file, with the
-    path relative to the notebook; Python passes bytes, and a model sends base64.
+    A parameter with a default may be left out. A form sends only the fields that the user fills in.
+    `Field(json_schema_extra={"toolbench": {"widget": "textarea"}})` chooses another field for the
+    form; see `toolbench.widgets.fields`. For a parameter of type `bytes`, Python code passes bytes,
+    and a model sends base64. A magic reads a file: `%tool size file=@scans/1.png`, with a path
+    relative to the notebook.
 
     `**kwargs` accepts any other argument; `**kwargs: Unpack[SomeTypedDict]` accepts the keys of the
-    TypedDict. The model does not see two kinds of parameters. A parameter called `conversation`
-    receives the conversation. One with the default `secret("NAME")` receives the secret's value.
+    TypedDict. Two kinds of parameters are hidden from the model. A parameter called `conversation`
+    receives the conversation. A parameter with the default `secret("NAME")` receives the secret's
+    value.
 
     The function may return text, numbers, dicts, lists, dataclasses, pydantic models, DataFrames,
     images (PIL, matplotlib, `bytes`), objects that a notebook draws, the results of a FastMCP
@@ -381,8 +383,8 @@ def tool(
         name: The name of the tool; the function's own name if left out.
         title: The name that users see.
         description: The description for the model; the docstring if left out.
-        read_only: Declares that the tool changes nothing. If this or one of the next three hints is
-            left out, nothing is declared.
+        read_only: Declares that the tool changes nothing. This hint and the next three may be left
+            out; the tool then declares nothing about them.
         destructive: Declares that the tool may delete or overwrite something. Buttons and magics
             then ask before each run.
         idempotent: Declares that a second call with the same arguments has no further effect.

@@ -33,9 +33,9 @@ def is_local(place: str) -> bool:
 
 
 class Kinds(Generic[T]):
-    """A mapping from kind to class, for one family of classes, such as tools.
+    """The classes of one family, such as tools, by the `kind` that names them in saved data.
 
-    The mapping holds weak references: a class that is used nowhere else is forgotten.
+    Only weak references are held: a class that is used nowhere else is forgotten.
     """
 
     def __init__(self, family: str) -> None:

@@ -111,8 +111,8 @@ class ToolRegistry:
     def resolve(self, spec: Tool | str, conv_state: Any = None) -> list[ToolDefinition[Any, Any]]:
         """Return the tools for *spec*, which is the name of a tool or a `Tool`.
 
-        They are created for the conversation with the state *conv_state*. If this is left out,
-        `create` gets a new state, whose working directory is the current directory.
+        *conv_state* is the state of the conversation for which the tools are created. If it is left
+        out, `create` gets a new state, whose working directory is the current directory.
 
         Raises:
             ToolNotFoundError: If nothing is registered under that name.
@@ -149,10 +149,10 @@ class ToolRegistry:
         return [name for name in self if self.is_usable(name)]
 
     def is_usable(self, name: str) -> bool | Unusable:
-        """Tell whether the tool *name* can work on this machine; a falsy result says why not.
+        """Tell whether the tool *name* can work on this machine.
 
-        If the tool's own check raises an error, or the name is not registered, the tool is
-        unusable.
+        If it cannot, the result is falsy and says why. A tool is also unusable if its own check
+        raises an error, or if its name is not registered.
         """
         try:
             recipe = _newest(self.recipe(name))
@@ -311,8 +311,8 @@ def find_tools(
 ) -> tuple[list[ToolDefinition[Any, Any]], bool]:
     """Return the tools that *spec* describes, and whether the caller must close them.
 
-    If no tool is registered under the name, this is the tool that `find_tool` finds. The caller
-    must close tools that were created for this call.
+    The caller must close tools that were created for this call. If no tool is registered under the
+    name, the tool that `find_tool` finds is returned instead.
 
     Raises:
         ToolNotFoundError: If there is no such tool.
@@ -326,9 +326,9 @@ def find_tools(
 
 
 def the_tool(tool: Any) -> ToolDefinition[Any, Any]:
-    """Return the tool that *tool* stands for; it may be a tool, a name, or a spec (`Tool`).
+    """Return the tool for *tool*, which may be a tool, a name, or a spec (`Tool`).
 
-    A tool whose module was reloaded stands for the tool that replaced it.
+    If the module of a tool was reloaded, the tool that replaced it is returned.
 
     Raises:
         ToolNotFoundError: If there is no such tool.

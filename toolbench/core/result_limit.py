@@ -42,8 +42,8 @@ def cut_note(shown: int, whole: int, noun: str) -> str:
 def most_that_fits(whole: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number up to *whole* for which *fits* is true; 0 if there is none.
 
-    If *fits* is true for a number, it must be true for all smaller numbers. It is not called with
-    numbers above twice the result.
+    If *fits* is true for a number, it must be true for all smaller numbers. *fits* is never called
+    with a number above twice the result.
     """
     high = 1
     while high < whole and fits(high):

@@ -160,9 +160,10 @@ class Schema(BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the object that `to_dict` saved as *data*; its key `kind` names the class.
+        """Return the object that `to_dict` saved as *data*.
 
-        Pydantic does the same for fields that are declared as Action or Observation.
+        The key `kind` of *data* names the class of the object. Pydantic loads fields that are
+        declared as Action or Observation in the same way.
 
         Raises:
             KindError: If the kind is unknown, ambiguous, or not a subclass of this class.
@@ -251,7 +252,7 @@ class Action(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view of the call for people, with secrets masked; any Rich renderable.
+        """The call as the user sees it: a Rich renderable in which secrets are masked.
 
         Examples:
             >>> from pydantic import Field
@@ -380,10 +381,10 @@ class Observation(Schema):
 
     @property
     def text(self) -> str:
-        """The text blocks of the content, joined, without the error header of a failed call.
+        """The text blocks of the content, joined. They do not include the header of a failed call.
 
-        If the content is empty and the class has its own `to_llm_content`, the text blocks of that
-        property are used.
+        If the content is empty and the class overrides `to_llm_content`, the text blocks are taken
+        from `to_llm_content`.
         """
         return _texts(self.content or _own_content(self))
 
@@ -424,12 +425,12 @@ class Observation(Schema):
 
     @property
     def visualize(self) -> RenderableType:
-        """The view of the result for people; any Rich renderable.
+        """The result as the user sees it: any Rich renderable.
 
-        A Rich `Table` is drawn as a table, and a `Panel` as a box, alone or nested in a `Group`.
-        Other renderables look as in a terminal. A subclass may override this property. For an error
-        it should return `super().visualize`. The panel shows a note if the view of an error does
-        not contain the error's text.
+        A Rich `Table` becomes an HTML table, and a `Panel` becomes a box, even inside a `Group`.
+        Any other renderable looks as it does in a terminal. A subclass may override this property.
+        For an error, it should return `super().visualize`. If the view of an error does not contain
+        the error's text, the panel shows a note.
         """
         view, hide = Text(), redactor_of(self).text
         if self.is_error:

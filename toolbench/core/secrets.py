@@ -68,8 +68,8 @@ class Secret:
     def value(self) -> str:
         """Return the value from the keyring, the environment, or the user's answer in this session.
 
-        This does not ask the user. For a secret that a tool declares, the user is asked before the
-        tool is called.
+        This method never asks the user. The user is asked before a tool that declares this secret
+        is called.
 
         Raises:
             SecretError: If there is no value in any of these places.
@@ -93,19 +93,19 @@ class Secret:
 
 
 def secret(name: str) -> Any:
-    """Return the secret *name* as the default of a parameter; the tool's run fills in the value.
+    """Return a default for a parameter of a tool that gets the value of the secret *name*.
 
     The value is looked up at each call: first in the keyring, then in the environment variable
-    *name*. To fill the keyring, run `keyring set toolbench TRACKER` in a terminal; the extra
-    `keyring` installs this command. Without a value, the user is asked once. The answer is kept in
-    memory for the session, or in the keyring if the user chooses that. If nobody can be asked (a
-    served tool, nbconvert, a thread), the tool does not run, and the error says how to set the
-    secret.
+    *name*. To store it in the keyring, run `keyring set toolbench TRACKER` in a terminal; the
+    extra `keyring` installs this command. If there is no value, the user is asked once. The answer
+    is kept in memory for the session, or in the keyring if the user chooses that. If nobody can be
+    asked (a served tool, nbconvert, a thread), the tool does not run, and the error says how to set
+    the secret.
 
-    No schema contains the parameter, so no model sees it or sends it. The value is masked in forms,
-    views, records, files and content for models, even if the tool returns it. Only your own code
-    gets the unmasked result. In a test, set the environment variable, or pass a value to the plain
-    function: `search.function("crash", token="x")`.
+    The schema for models does not contain the parameter, so a model can neither see nor send it.
+    The value is masked in forms, views, records, files and content for models, even if the tool
+    returns it. Only your own code gets the unmasked result. In a test, set the environment
+    variable, or pass a value to the plain function: `search.function("crash", token="x")`.
 
     Args:
         name: The name in the keyring, and of the environment variable.
@@ -138,7 +138,7 @@ def in_schema(of: Secret) -> RegistrationError:
 
 
 def missing(name: str, of: str = "", why: str = "") -> SecretError:
-    """Return the error for the secret *name*, which has no value.
+    """Return the error to raise if the secret *name* has no value.
 
     Args:
         name: The name of the secret.
@@ -177,8 +177,8 @@ def given(values: Mapping[str, str], read: set[str] | None = None) -> Iterator[N
 
     Args:
         values: The values, by the names of the secrets.
-        read: Each value that a tool reads is added to this set. This includes tools that are called
-            by other tools.
+        read: A set that collects the values that the tools read. Values that are read by tools that
+            these tools call are included.
     """
     token, earlier = _given.set({**_given.get(), **values}), _read.get()
     if read is not None:

@@ -6,7 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class Tool(BaseModel):
-    """The spec of a registered tool. Source: OpenHands SDK, `Tool`.
+    """The name of a registered tool, and the parameters with which the tool is created.
+
+    Source: OpenHands SDK, `Tool`.
 
     Examples:
         >>> from toolbench import Tool

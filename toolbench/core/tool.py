@@ -432,10 +432,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return DeclaredResources(declared=False)
 
     def asks_because(self, action: ActionT) -> str:
-        """Return why the call with *action* needs consent, regardless of the tool's annotations.
+        """Return the reason why the call with *action* needs consent; empty if it needs none.
 
-        The reason completes a sentence that begins with "because"; it is empty if no consent is
-        needed. A subclass can override this and look at the action.
+        The reason completes a sentence that begins with "because". The annotations of the tool are
+        judged elsewhere. A subclass can override this method and look at the action.
         """
         return ""
 
@@ -513,11 +513,12 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return self.model_copy(update={"executor": executor})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return a copy with the fields in *update* replaced, among them `title` and `schema`.
+        """Return a copy of the tool in which the fields in *update* are replaced.
 
-        `title` is set in the annotations:
-        `split_bill.model_copy(update={"title": "Split the bill"})`. `schema` is a JSON Schema for
-        the arguments of the copy, which passes them to this tool.
+        *update* may contain two more names. `title` replaces the title in the annotations:
+        `split_bill.model_copy(update={"title": "Split the bill"})`. `schema` is another JSON Schema
+        for the arguments. The copy checks arguments with this schema, and passes them to the
+        original tool.
 
         Raises:
             RegistrationError: If the tool has no such field, or a value cannot be used.
@@ -577,7 +578,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         return []
 
     def action_from_arguments(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments* in the form in which a model sends them.
+        """Convert *arguments*, in the form in which a model sends them, to an action.
 
         Raises:
             ArgumentsError: If the arguments do not fit; the error lists every problem.
@@ -630,7 +631,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         raise no_action(self.name, self.action_type, arguments)
 
     def unchecked_action(self, arguments: Mapping[str, Any]) -> ActionT:
-        """Return the action for *arguments*, which are not checked if an MCP server checks them.
+        """Convert *arguments* to an action; check them only if no MCP server will check them.
 
         Raises:
             ArgumentsError: If the arguments are checked here and do not fit.
@@ -643,11 +644,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """Check *action*, run the executor, and return the observation; nothing is recorded.
 
         Args:
-                action: An object of `action_type`, or a mapping that becomes one.
-                conversation: The conversation for the executor; its secrets are masked in the
-                    result.
-                redactor: Masks the secrets of the call in views of the result. By default, the
-                    secrets are looked for in *action*.
+            action: An object of `action_type`, or a mapping that becomes one.
+            conversation: The conversation for the executor; its secrets are masked in the result.
+            redactor: The redactor that masks the secrets of the call in views of the result. By
+                default, the secrets in *action* are masked.
 
         Raises:
             ArgumentsError: If a mapping does not fit.
@@ -814,8 +814,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """Return the tool that `to_dict` wrote, without an executor.
 
         Raises:
-            KindError: If *data* lacks a required key, or names an unknown or ambiguous class, or a
-                class of the wrong sort: tool, action or observation.
+            KindError: If *data* lacks a required key, or if it names a class that is unknown,
+                ambiguous, or not of the required type (tool, action or observation).
         """
         tool: Self = loaded_tool(cls, data)
         return tool
@@ -884,9 +884,10 @@ def after_reload(tool: ToolDefinition[Any, Any]) -> ToolDefinition[Any, Any]:
 
 
 def call_after_reload(tool: ToolDefinition[Any, Any], call: Any) -> Any:
-    """Return the arguments of *call* if its class is outdated after a reload; else *call* itself.
+    """Return the arguments of *call* if its class was replaced by a reload; else *call* itself.
 
-    A class that was imported by name is not replaced when its module is reloaded.
+    After a module is reloaded, a class that was imported from it by name is still the old class.
+    The reloaded tool would not accept an object of the old class.
     """
     kind = type(call)
     if isinstance(call, tool.action_type) or kind.__module__ == "__main__":

@@ -115,12 +115,13 @@ def _making_code(tool_class: type["ToolDefinition[Any, Any]"], name: str) -> str
 
 
 def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
-    """Return a sentence that says how to make *tool* again after one of its classes was redefined.
+    """Return one sentence on how to rebuild *tool* after one of its classes was redefined.
 
-    The sentence is empty if *tool*, or the newer tool that `latest` returns, uses the newest
-    classes. It is also empty for a tool made by `@tool`, whose action class is made with the tool.
-    A newer class of the same name then belongs to another tool, such as `a_b` instead of `a-b`.
+    The result is empty if *tool* already uses the newest classes, or if there is a newer tool that
+    does (see `ToolDefinition.latest`). It is also empty for a tool made by `@tool`.
     """
+    # The action class of a FunctionCall is made together with the tool. A newer class of that name
+    # belongs to another tool, such as `a_b` instead of `a-b`
     if not tool.is_stale or not tool.latest().is_stale or isinstance(tool.executor, FunctionCall):
         return ""
     old: Any = type(tool.executor)
@@ -143,12 +144,12 @@ def remake_advice(tool: "ToolDefinition[Any, Any]") -> str:
 
 
 def warn_of_earlier_class(tool: "ToolDefinition[Any, Any]", *, stacklevel: int = 1) -> None:
-    """Warn with the sentence from `remake_advice`, if it is not empty, once for each tool.
+    """Warn once if *tool* still uses a class that has been redefined; see `remake_advice`.
 
     Args:
         tool: The tool that is called.
-        stacklevel: The frame that the warning names: 1 is the caller of this function, 2 its
-            caller.
+        stacklevel: The stack frame that the warning names. 1 is the caller of this function, and 2
+            is the caller of that function.
     """
     if tool._is_warned_of or not tool.is_stale:
         return

@@ -54,8 +54,8 @@ class ToolAddress(NamedTuple):
 def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
     """Return the tool of *tools* whose address is *text*; None if there is none.
 
-    A tool whose whole name is *text* comes first, because names of tools may contain dots. If
-    several servers fit, as `a` and `a.b` do for `a.b.c`, the longest name of a server wins.
+    A tool whose whole name is *text* takes precedence, because names of tools may contain dots. If
+    the names of several servers fit, as `a` and `a.b` fit `a.b.c`, the longest name is used.
 
     Args:
         text: `server.tool`, or `server_tool`, the name that the tool gets if names clash.
@@ -81,10 +81,10 @@ def kind_of(tool: ToolDefinition[Any, Any]) -> str:
 
 
 def names_apart(tools: Sequence[ToolDefinition[Any, Any]]) -> list[str]:
-    """Return a distinct label for each of *tools*, which is its name if no other tool has the name.
+    """Return a distinct label for each of *tools*.
 
-    Tools with the same name get their origin added. Tools with the same name and origin also get a
-    number.
+    The label is the name of the tool if no other tool has this name. Otherwise, the origin of the
+    tool is added. If tools have the same name and the same origin, a number is added too.
     """
     by_name = Counter(tool.name for tool in tools)
     by_kind = Counter((tool.name, kind_of(tool)) for tool in tools)
@@ -115,8 +115,8 @@ def by_first_words(
 
     Args:
         names: The names of tools, without duplicates.
-        most: The maximum number of groups. If there are more, the smallest groups and all groups
-            of one name are left out: they become the other names.
+        most: The maximum number of groups. If there would be more, only large groups are returned,
+            and the names of all smaller groups are among the other names.
     """
     # Of words, not of paths
     first = len(commonprefix([words_of(name) for name in names]))  # noqa: RUF071
