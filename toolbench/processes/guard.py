@@ -29,9 +29,11 @@ class ProcessGuard:
         self._owner = os.getpid()
 
     def add(self, leader: int) -> None:
-        """Add a program: the process with the id *leader* and its session end when this process ends.
+        """Make sure that a program ends when this process ends.
 
-        No error is raised if no watch can start; the program then works without it.
+        The program is the process with the id *leader*, with all processes in its session. If the
+        process that watches this process cannot be started, no error is raised, and the program is
+        not ended automatically.
         """
         if sys.platform == "win32":
             return

@@ -66,11 +66,16 @@ class _Part(NamedTuple):
 
 
 def question_of(run: Run, why: str, *, once: bool) -> Question:
-    """Return the question that asks whether *run* may start; *why* says why consent is needed.
+    """Return the question that asks the user whether *run* may start.
 
-    The question shows the validated fields of the action, which may differ from the arguments that
-    the caller sent. Each line of a value begins with a bar, so that no value can imitate a line of
-    the question itself. If *once* is true, an approval can hold for the session.
+    It shows the validated fields of the action, which may differ from the arguments that the caller
+    sent. Each line of a value begins with a bar, so that no value can imitate a line of the
+    question itself.
+
+    Args:
+        run: The run.
+        why: The reason why consent is needed.
+        once: Whether the user can also approve later calls of the tool in this session.
     """
     tool, action = run.tool, run.build()
     arguments, _ = tool.secrecy.hide(action.to_arguments())

@@ -174,9 +174,10 @@ _LONGEST_START = 1_000
 
 
 def raise_in(thread: int, error: type[BaseException]) -> None:
-    """Raise *error* in the thread with the identifier *thread*, between two bytecodes.
+    """Raise *error* in another thread, which has the identifier *thread*.
 
-    If the thread is blocked in C code, the exception arrives after the blocking call returns.
+    It is raised between two bytecodes. If the thread is blocked in C code, the exception arrives
+    after the blocking call returns.
     """
     _wait_for_started_threads(thread)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
@@ -201,15 +202,15 @@ def _wait_for_started_threads(thread: int) -> None:
 
 
 def receive(raise_here: Callable[[], object]) -> None:
-    """Make sure that no exception sent by another thread can still arrive in this thread.
+    """Make sure that no exception from another thread can arrive in this thread any more.
 
-    An exception that another thread sent may not have arrived yet. Taking it back would make the
-    whole process slower in CPython, permanently. So this function sends a second exception, which
-    replaces the first, and waits for it.
+    Another thread may have sent an exception that has not arrived yet. This function sends a second
+    exception to this thread, which replaces the first one, and waits until it arrives.
 
     Args:
         raise_here: A function that sends the second exception to this thread.
     """
+    # Taking the first exception back would make the whole process slower in CPython, permanently
     raise_here()
     for _ in range(_SOON):
         pass

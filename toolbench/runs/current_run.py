@@ -44,7 +44,9 @@ class CurrentRun(Protocol):
         """
 
     async def ask_async(self, message: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        """Do the same as `ask`, for an `async` executor: other tasks continue during the wait.
+        """Ask the user a question, as `ask` does; other tasks continue during the wait.
+
+        This is for `async` executors.
 
         Args:
             message: The question.
@@ -85,9 +87,10 @@ class NoRun:
 
 
 class Inherited(Generic[T]):
-    """A context variable whose value is also valid in the threads that the code starts.
+    """A context variable whose value also holds in threads that are started by the same code.
 
-    A new thread has an empty context, so the value is also kept in an attribute of the thread.
+    A new thread begins with an empty context. Therefore, the value is also kept in an attribute of
+    the thread.
     """
 
     def __init__(self, name: str) -> None:

@@ -34,14 +34,14 @@ class Dialogue:
     answer.
 
     Attributes:
-        asker: The function that answers a question if no preset answer does.
-        desk: A function that sends a question to the thread that waits for the run; None if the
-            run's own thread can ask.
+        asker: The function that answers a question if there is no preset answer.
+        desk: A function that sends a question to the thread that waits for the run. It is None if
+            the run's own thread can ask the user.
         answers: The answers so far, for the record.
         unanswered: The questions that have no answer yet, or never got one.
         waits: The questions that this run itself asked, including those for consent, with the start
             and the end of each wait.
-        version: The number of changes; see `Run.version`.
+        version: The number of changes to the questions and answers; see `Run.version`.
         when_changed: A function that is called when a question is asked and when it is answered.
     """
 
@@ -109,10 +109,10 @@ class Dialogue:
             self._is_over = True
 
     def preset_for(self, question: Question) -> Preset | None:
-        """Return the preset that answers *question*; None if the user is asked.
+        """Return the source of preset answers for *question*; None if the user is asked.
 
-        An `answering` block around the calling code takes precedence over a block around the start
-        of the run.
+        Preset answers come from an `answering` block. A block around the calling code takes
+        precedence over a block around the start of the run.
         """
         if not self._takes_presets:
             return None
@@ -164,8 +164,8 @@ class Dialogue:
     def waiting(self, question: Question | None = None) -> Iterator[None]:
         """Mark this run, and the runs that contain it, as waiting while the `with` block runs.
 
-        *question* is the question that the run asks. It is None if the run waits for the answer to
-        a question that another run asked.
+        *question* is the question that this run asks. It is None if another run has asked, and this
+        run waits for the same answer.
         """
         around = list(self._outward())
         wait = Wait("", time())
@@ -229,10 +229,10 @@ class Dialogue:
 
 
 def preset_here(question: Question) -> Preset | None:
-    """Return the preset that answers the calling code's *question*; None if the user is asked.
+    """Return the source of preset answers for the calling code's *question*; None to ask the user.
 
-    Inside a run, this is a preset of that run. Outside a run, it is the preset of an `answering`
-    block around the calling code.
+    Inside a run, these are the preset answers of the run. Outside a run, they come from an
+    `answering` block around the calling code.
     """
     # The current run may be an object other than a `Run`
     dialogue = getattr(active_run(), "dialogue", None)
@@ -247,7 +247,7 @@ def preset_here(question: Question) -> Preset | None:
 def answer_here(question: Question, asker: Asker = ask_in_cell) -> Answer:
     """Answer *question*, which is asked outside a run, by a preset answer or else by *asker*.
 
-    A "no" to a yes-or-no question becomes a decline.
+    If the answer to a yes-or-no question is "no", the result is a decline.
     """
     return question.meaning_of((preset_here(question) or asker)(question))
 
@@ -283,10 +283,9 @@ class _End(NamedTuple):
 
 
 class Desk:
-    """A queue of the questions that worker threads ask the thread that waits for their work.
+    """A queue of questions from worker threads to the thread that waits for their work.
 
-    The end of the work arrives through the same queue. This is faster than a future of an event
-    loop, which needs more turns of the loop.
+    The same queue also reports the end of the work. This is faster than a future of an event loop.
     """
 
     def __init__(
@@ -310,11 +309,12 @@ class Desk:
     ) -> "Future[Answer]":
         """Send *question* to the waiting thread, and return the future of its answer.
 
-        If that thread no longer waits, the answer is a cancel.
+        If no thread waits any more, the future's result is a cancel.
 
         Args:
             question: The question.
-            answerer: The function that answers this question in place of the desk's answerer.
+            answerer: The function that answers this question; by default, the function that the
+                desk was created with.
         """
         answer: Future[Answer] = Future()
         self._messages.put(_Asked(question, answerer or self._answerer, answer))
@@ -344,7 +344,8 @@ class Desk:
 
         Raises:
             asyncio.CancelledError: If the call was cancelled.
-            ToolbenchError: If this is called in the background loop, which would wait for itself.
+            ToolbenchError: If called in the background loop, because the loop would wait for
+                itself.
         """
         portal.refuse_inside()
         try:
@@ -410,12 +411,11 @@ class _QuestionWithdrawn(BaseException):
 
 
 def withdrawable(ask: Asker, work: Cancellable) -> Asker:
-    """Return an asker like *ask* that returns a cancel as soon as *work* is cancelled.
+    """Return an asker like *ask* that stops asking as soon as *work* is cancelled.
 
-    In the main thread, *ask* may be blocked in `input()`, which only an exception can end. In a
-    terminal, the exception arrives only after the next Enter. In any other thread, *ask* itself has
-    to notice that *work* is cancelled. If *ask* itself cancels *work*, no exception is raised,
-    because the exception would interrupt the cancelling.
+    The answer is then a cancel. In the main thread, *ask* may be blocked in `input()`, which only
+    an exception can end. In a terminal, the exception arrives only after the user presses Enter. In
+    any other thread, *ask* itself has to notice that *work* is cancelled.
     """
 
     def answer_of(question: Question) -> Answer:
@@ -426,6 +426,7 @@ def withdrawable(ask: Asker, work: Cancellable) -> Asker:
         asking = Interruptible(_QuestionWithdrawn)
 
         def strike() -> None:
+            # If *ask* itself cancels, an exception would interrupt the cancelling
             if work.cancelled_in is not main_thread():
                 asking.strike()
 

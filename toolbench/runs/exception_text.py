@@ -46,10 +46,10 @@ def is_lack_of_memory(error: BaseException) -> bool:
 
 
 def sentence_of(error: BaseException, hide: Callable[[str], str] = str) -> str:
-    """Return *error* as one sentence for the model; for a group, it includes the group's errors.
+    """Return *error* as one sentence for the model.
 
-    If httpx or requests raised the error because of a response, the beginning of the response's
-    body follows.
+    For an exception group, the sentence includes the errors in the group. If httpx or requests
+    raised the error because of a response, the beginning of the response's body is added.
 
     Args:
         error: The error.
@@ -127,12 +127,12 @@ def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
 
 
 def line_of_interrupt(error: BaseException) -> str | None:
-    """Return the line to show if *error* interrupted work in toolbench; else None.
+    """Return a line to show instead of the traceback of *error*; None if the traceback is useful.
 
-    The line names the line of the cell that was interrupted, because a traceback through toolbench
-    would not help. In two cases the traceback helps, so None is returned. One is a plain call of a
-    tool, in which toolbench hides its frames. The other is code that enters toolbench only when it
-    prints.
+    If *error* interrupted work in toolbench, the line names the line of the cell that was
+    interrupted, because a traceback through toolbench would not help. The traceback is useful for
+    any other error. It is also useful for a plain call of a tool, in which the frames of toolbench
+    are hidden, and for code that was interrupted while it printed.
     """
     if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
         return None
@@ -158,8 +158,8 @@ def traceback_of(error: BaseException) -> str:
 def place_of(error: BaseException) -> str:
     """Return the last line of a cell in the traceback of *error*: `In[12], line 7, in add_job`.
 
-    The result is empty if the traceback has no line of a cell, for example because a package
-    defines the tool.
+    If the traceback has no line of a cell, for example because a package defines the tool, the
+    result is empty.
     """
     compiler = getattr(running_shell(), "compile", None)
     if compiler is None:

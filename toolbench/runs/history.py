@@ -237,10 +237,10 @@ class RunHistory(Sequence[RunRecord]):
             self._running.discard(run)
 
     def spans(self, conversation: Any = None) -> list[Span]:
-        """Return the spans of the runs and of their questions, including runs in progress.
+        """Return the time spans of the runs and of their questions, including runs in progress.
 
         Args:
-            conversation: The conversation whose runs to return; None for all runs.
+            conversation: The conversation whose runs are returned; None for all runs.
         """
         with self._lock:
             records, running = self[:], list(self._running)
@@ -263,9 +263,9 @@ class RunHistory(Sequence[RunRecord]):
         return Timeline(source=self.spans)
 
     def observe(self, tool: AnyTool | None, react: Callable[[], object]) -> Callable[[], None]:
-        """Call *react* after each change of the runs of *tool*, in the thread of the change.
+        """Call *react* after each change of a run of *tool*, in the thread that makes the change.
 
-        If *tool* is None, the runs of all tools count.
+        If *tool* is None, *react* is called for the runs of all tools.
 
         Returns:
             A function that stops the calls.
@@ -390,7 +390,8 @@ class RunHistory(Sequence[RunRecord]):
     def to_dataframe(self) -> "pd.DataFrame":
         """Return a DataFrame with a row per run: id, tool, state, seconds, arguments, text, etc.
 
-        `seconds` are the seconds of work; `waited` are those in which the run waited for the user.
+        `seconds` is the time in which the run worked, and `waited` is the time in which it waited
+        for the user. Both are in seconds.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -461,15 +462,15 @@ class RunHistory(Sequence[RunRecord]):
 
 
 class ListedRuns(list[RunRecord]):
-    """The last runs of a history, or those that match a filter, shown as a table, newest first.
+    """The last runs of a history, or the runs that match a filter, shown as a table.
 
-    The order of the list itself is that of the history: oldest run first. In a notebook with a
-    kernel, the table is a `HistoryPanel`, in which you can open runs, run them again and compare
-    them.
+    The table shows the newest run first. The list itself has the oldest run first, as the history
+    has. In a notebook with a kernel, the table is a `HistoryPanel`, in which you can open runs, run
+    them again and compare them.
 
     Attributes:
         words: The filter that all the runs match.
-        notes: Sentences to show below the table: what is missing, and why.
+        notes: Sentences to show below the table. They explain what is missing.
     """
 
     def __init__(self, runs: RunHistory, count: int = _MAX_LINES, words: str = "") -> None:

@@ -43,15 +43,15 @@ _MISSING = [Problem((), "is required")]
 def ask_in_cell(question: Question) -> Answer:
     """Ask the user *question* by `input()`, field by field; decline if no input is possible.
 
-    The user may try each field three times. `/decline` and `/cancel` end the question. Input is not
-    possible in some front ends (nbconvert, nbval, papermill), nor in threads other than the main
-    thread, in which `input()` would wait forever.
+    The user may try each field three times. `/decline` and `/cancel` end the question. Some front
+    ends (nbconvert, nbval, papermill) do not support input. Threads other than the main thread
+    cannot ask either, because `input()` would wait there for ever.
 
-    If a cell with a running event loop is interrupted, the answer is a cancel.
+    If the user interrupts a cell that runs an event loop, the answer is a cancel.
 
     Raises:
-        KeyboardInterrupt: If any other cell is interrupted. IPython shows one sentence in place of
-            the traceback.
+        KeyboardInterrupt: If the user interrupts any other cell. IPython then shows one sentence
+            instead of a traceback.
     """
     if current_thread() is not main_thread():
         return decline(question)
@@ -274,11 +274,11 @@ def can_ask_in_cell() -> bool:
 
 
 def require_yes(question: Question, *, refused: str, unasked: str) -> None:
-    """Ask the user *question*, and return if the answer is yes.
+    """Ask the user *question*, and return only if the answer is yes.
 
     Raises:
-        ConsentError: With the message *refused* if the user says no, or *unasked* if no user can be
-            asked or answers.
+        ConsentError: If the user says no; the message is *refused*. Also if nobody can be asked or
+            nobody answers; the message is *unasked*.
     """
     if _is_somebody_there():
         answer = question.meaning_of(ask_in_cell(question))

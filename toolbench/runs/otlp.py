@@ -60,8 +60,8 @@ def error_of(record: RunRecord) -> tuple[str, str]:
 def otlp_of(records: Iterable[RunRecord], *, content: bool) -> dict[str, Any]:
     """Return *records* as an `ExportTraceServiceRequest` in JSON.
 
-    Each run is a span, and each question an event. The ids are derived from the session and the
-    number of a run, so that a receiver recognizes a run that it gets twice.
+    Each run becomes a span, and each question becomes an event in a span. The ids are derived from
+    the session and the number of the run. A receiver therefore recognizes a run that it gets twice.
     """
     spans = [_span(record, content=content) for record in records]
     scope = {"scope": {"name": SCOPE, "version": __version__}, "spans": spans}

@@ -179,10 +179,10 @@ class _End:
 
 
 class RunOutput(Output):
-    """The output of one run, with the run's secrets masked, unless a cell shows it directly.
+    """The output of one run, with the run's secrets masked.
 
-    Each stream, such as `stdout`, is searched for secrets separately. Output that a cell shows
-    directly is not kept here; `filtered` and `bundle` mask its secrets.
+    Each stream, such as `stdout`, is searched for secrets separately. If a cell shows the output
+    directly, it is not kept here. In this case, `filtered` and `bundle` mask its secrets.
     """
 
     def __init__(self, run: "Run") -> None:
@@ -269,9 +269,10 @@ class RunOutput(Output):
         return redactor.bundle(data)
 
     def flush(self) -> None:
-        """Show the text that was held back because it might begin a secret; call this at the end.
+        """Show the text that was held back because it might be the beginning of a secret.
 
-        If the run's other output went to a cell, this text goes there too.
+        Call this at the end of the run. If the other output of the run was shown in a cell, this
+        text is shown there too.
         """
         with self._lock:
             self._search_pieces()

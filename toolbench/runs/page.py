@@ -44,9 +44,9 @@ _SOON = 0.05
 
 
 def stop_after(seconds: float, run: Run) -> Callable[[], object]:
-    """Stop *run* after it has worked for *seconds*; return a function that cancels this.
+    """Stop *run* after it has worked for *seconds*; return a function that removes this limit.
 
-    The time during which the run waits for an answer does not count.
+    Time in which the run waits for an answer does not count.
     """
     is_over = Event()
     pending: list[Callable[[], object]] = []
@@ -85,14 +85,15 @@ async def outcome_of(
     judge: Callable[[Run], object] = lambda run: None,
     timeout: float | None = None,
 ) -> Callable[[Run], Observation]:
-    """Await the async tool of *run*; return a function for the parameter *work* of `perform`.
+    """Execute *run*, whose tool is async, and return a function that gives the outcome.
 
-    The returned function returns the observation of the tool, or raises the tool's error. If the
-    arguments do not fit, or the run is refused, the tool is not called, and `perform` reports why.
+    Pass the returned function to `perform` as *work*. It returns the observation of the tool, or
+    raises the tool's error. If the arguments do not fit, or the run is refused, the tool is not
+    called, and `perform` reports the reason.
 
     Args:
         run: The run.
-        judge: A function that returns why the run may not start; None if it may.
+        judge: A function that returns the reason why the run may not start; None if it may start.
         timeout: Seconds of work after which the run is cancelled; None means no limit.
     """
     run.begin()

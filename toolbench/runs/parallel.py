@@ -56,10 +56,10 @@ def run_tools(
         calls: Pairs of a tool and its arguments.
         max_parallel: The maximum number of calls to run at once.
         executor: A `concurrent.futures.Executor` that does the work in other processes or on a
-            cluster: a process pool, or the executor of `dask` or `ipyparallel`. Tools, arguments
-            and results are sent to the other process and back; locks and records stay in this
-            process. Objects are pickled to be sent, so the classes of a tool must be defined in a
-            module. A tool made by `@tool` cannot be pickled.
+            cluster, such as a process pool, or the executor of `dask` or `ipyparallel`. Tools,
+            arguments and results are pickled. Therefore, the classes of a tool must be defined in a
+            module, and tools made by `@tool` cannot be used. Locks and records stay in this
+            process.
 
     Raises:
         ValueError: If *max_parallel* is less than 1.
@@ -94,12 +94,12 @@ def perform_together(
     """Perform *runs* in parallel, as `run_tools` does, and return when all have ended.
 
     Args:
-        runs: The runs, of tools that have executors.
+        runs: The runs. Their tools must have executors.
         max_parallel: The maximum number of runs at once.
         executor: An executor that does the work in other processes or on a cluster; see
             `run_tools`.
-        work_in: A function that returns a context manager, such as that of `redirect_to`, in which
-            the run is performed.
+        work_in: A function that gets a run and returns a context manager, for example from
+            `redirect_to`. The run is performed inside this context.
         is_left: A function that is called regularly. If it returns True, `perform_together` returns
             immediately: the started runs continue, and the others never start.
 

@@ -124,11 +124,11 @@ def run_tool(
 def call_of(tool: ToolDefinition[Any, Any], call: Any) -> Mapping[str, Any] | Action:
     """Check that *call* is a mapping of arguments or an action, and return it.
 
-    If the module of the action's class was reloaded, the action is converted to a mapping, because
-    the tool now expects the new class.
+    If the module of an action's class was reloaded, the action becomes a mapping, because the tool
+    now expects an object of the new class.
 
     Raises:
-        TypeError: If *call* is neither a mapping nor an action; the message is about *tool*.
+        TypeError: If *call* is neither a mapping nor an action. The message names *tool*.
     """
     if isinstance(call, Mapping | Action):
         current: Mapping[str, Any] | Action = call_after_reload(tool, call)
@@ -191,12 +191,12 @@ def perform(
 ) -> Observation:
     """Perform *run* in this thread, record it, and return the observation.
 
-    If the tool fails, the result is an error observation. Only a plain call, `tool(...)`, raises
-    the error of the tool instead. KeyboardInterrupt is always raised.
+    If the tool raises an error, the result is an error observation. Only for a plain call,
+    `tool(...)`, the error is raised again. KeyboardInterrupt is always raised.
 
     Args:
         run: The run.
-        confirm: Whether to ask the user if the policy requires it; plain Python calls never ask.
+        confirm: Whether to ask the user if the policy requires it. Plain Python calls never ask.
         timeout: Seconds after which the run is cancelled; None means the limit of `limits`, if any.
         work: The function that executes the tool; by default `execute`.
     """

@@ -78,11 +78,11 @@ class Consent(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a run may not start.
+    """The reason why a run may not start.
 
     Attributes:
         text: A sentence for the model and for the record.
-        for_person: A sentence for the user who declined; empty if the user gets *text* too.
+        for_person: A sentence for the user who declined. If it is empty, the user sees *text*.
     """
 
     text: str
@@ -261,7 +261,7 @@ class Policy:
 
         Args:
             run: The run that is about to begin.
-            confirm: Whether to ask; if false, the user has approved already.
+            confirm: Whether to ask the user. If false, the user has already approved the run.
         """
         ruling = self.ruling(run)
         verdict, why = ruling.verdict, ruling.words
@@ -309,11 +309,12 @@ class Policy:
 
 
 def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
-    """Ask the consent *question* about *run*, or about calls that have no run yet.
+    """Ask the consent *question* about *run*; *run* is None if the calls have no run yet.
 
-    If *is_asked_once* is true, two things differ. A preset answer (see `answering`) can refuse but
-    not approve, because it was given without knowing this question. If nobody can be asked, the
-    call may run, unless an outside agent or an app caused it.
+    *is_asked_once* is true if one approval holds for the session. Then two rules are different. A
+    preset answer (see `answering`) can refuse but not approve, because it was given without knowing
+    this question. If nobody can be asked, the call may run, unless an outside agent or an app
+    caused it.
     """
     if run is None:
         preset = preset_here(question)

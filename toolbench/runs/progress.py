@@ -76,8 +76,8 @@ T = TypeVar("T")
 class ProgressView:
     """The progress of one run, shown in the cell that waits for the run.
 
-    Front ends lose or misplace output that other threads display. So any thread may set `state`,
-    but only the main thread, which waits for the run, draws the progress.
+    Any thread may set `state`, but only the main thread, which waits for the run, draws the
+    progress. Front ends lose or misplace output that other threads display.
     """
 
     in_cell = False
@@ -236,10 +236,12 @@ _OVER = ("connected", "failed", "closed")
 def connecting_stages(sessions: Collection[Any]) -> Iterator[None]:
     """Within the `with` block, show the stages of connecting *sessions* if connecting takes long.
 
-    If no user is watching, stages are not shown, because the output of such notebooks is often
-    compared with the saved output. If the user has to authorize access on a web page, the link to
-    that page is always shown immediately. Outside a kernel, and in threads other than the main
-    thread, the address of the page is printed to stderr. Such threads never show stages.
+    Only the main thread shows stages, and only if a user is watching. The output of a notebook that
+    runs without a user is often compared with the saved output, so it must not contain stages.
+
+    If the user has to authorize access on a web page, the link to this page is always shown
+    immediately. Outside a kernel, and in other threads, the address of the page is printed to
+    stderr.
     """
     # Only the thread of the cell may draw
     is_cell = current_thread() is main_thread()

@@ -103,10 +103,10 @@ class Question:
         return answer
 
     def with_defaults(self, answer: "Answer") -> "Answer":
-        """Return *answer* with the defaults of the fields that it omits, if the result is valid.
+        """Return *answer* with default values for omitted fields, if the result is valid.
 
-        A form does not send a field that the user has not changed. The default of this field, which
-        the form shows, then applies.
+        A form does not send fields that the user has not changed. For these fields, the default
+        that the form shows is the answer.
         """
         content = {**self._defaults(), **(answer.content or {})}
         if not answer or content == answer.content or self.problems(content):
@@ -128,9 +128,10 @@ class Question:
         return [str(problem) for problem in found]
 
     def format_problems(self, content: Mapping[str, Any]) -> list[Problem]:
-        """Return a problem for each string in *content* that does not have the format in `schema`.
+        """Return a problem for each string in *content* that does not have the required format.
 
-        The secrets of *content* are masked in the problems.
+        The `schema` of the question says which formats are required, such as `date`. The secrets of
+        *content* are masked in the problems.
         """
         redactor = Secrecy(self.schema).redactor(content)
         return redactor.problems(format_problems(read(self.schema), dict(content)))
@@ -151,7 +152,7 @@ def _wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
 class Answer:
     """The answer to a question. In an `if`, it counts as true only if its `action` is "accept".
 
-    A "no" to a yes-or-no question becomes a decline.
+    If the user answers "no" to a yes-or-no question, the `action` is "decline".
 
     Examples:
         >>> from toolbench import answering, current_run, run_tool, tool
@@ -319,9 +320,9 @@ class Preset:
         return answer
 
     def taken_if(self, is_meant: Callable[[Any], bool], question: Question) -> Answer | None:
-        """Take and return the next answer if *is_meant* accepts it; else return None.
+        """Remove and return the next answer if *is_meant* accepts it; otherwise, return None.
 
-        If no answer is left, return a decline that says so.
+        If no answer is left, the result is a decline with this reason.
 
         Raises:
             ToolbenchError: If the answer does not fit *question*.

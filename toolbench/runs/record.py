@@ -174,9 +174,10 @@ def _frame(head: TableHead) -> Any:
 
 
 def recorded(outcome: Observation, redactor: Redactor) -> Observation:
-    """Return *outcome* for a record, without Python objects and with its secrets masked.
+    """Return *outcome* for a record: without Python objects, and with its secrets masked.
 
-    Parts that are not kept are dropped first, so that they are not searched for secrets.
+    A record does not keep all parts of an observation. The other parts are dropped first, so that
+    no time is spent on searching them for secrets.
     """
     kept = masked_observation(kept_of(outcome, redactor), redactor)
     is_result = isinstance(outcome, ResultObservation) and not kept.is_error
@@ -196,10 +197,12 @@ def recorded(outcome: Observation, redactor: Redactor) -> Observation:
 def kept_of(observation: Observation, redactor: Redactor = NO_SECRETS) -> Observation:
     """Return *observation* for a record: without Python objects, and shortened if it is too large.
 
+    Secrets are masked only in an observation that is too large.
+
     Args:
         observation: The result of a run.
-        redactor: Masks the secrets in the start of an observation that is too large. A secret
-            that is cut off at the end is left out. Nothing else is searched for secrets.
+        redactor: The redactor that masks secrets in the start of an observation that is too large.
+            If the start ends inside a secret, this part of the secret is left out.
     """
     if isinstance(observation, UnfinishedObservation) and observation.partial is not None:
         partial = kept_of(observation.partial, redactor)
@@ -324,10 +327,10 @@ _TONES: dict[str, Tone] = {"ok": "success", "error": "danger", "denied": "warnin
 
 
 def state_words(state: str, outcome: Observation | None = None) -> str:
-    """Return the words for *state*; an unknown state, perhaps of an older file, is returned as is.
+    """Return the words for *state*; an unknown state is returned unchanged.
 
-    *outcome* is the result of a run that has ended. If a server's tool returned something other
-    than it declares, the words mention that.
+    Files of other versions may have unknown states. *outcome* is the result of a run that has
+    ended. If a server's tool returned something other than it declares, the words mention that.
     """
     words = dict[str, str](STATE_WORDS.items()).get(state, state)
     if _is_broken(state, outcome):
@@ -355,7 +358,7 @@ class RunRecord:
     """The record of a run that has ended, as JSON and without secrets.
 
     In the kernel that executed the run, the record also has the tool, and the arguments that were
-    Python objects, so that `rerun` can use them.
+    Python objects. `rerun` uses them.
 
     Example:
         ```python
@@ -485,8 +488,8 @@ class RunRecord:
         """Return a new run of the same call, for `perform`; see `rerun`.
 
         Args:
-            source: Where the new run is started.
-            changed: The arguments to change.
+            source: The kind of caller that starts the new run, such as `button`.
+            changed: The arguments to change, with their new values.
         """
         tool = self.find_tool()
         arguments = {**self.arguments, **self.objects, **(changed or {})}
@@ -821,10 +824,10 @@ def _shortened(value: Any) -> Any:
 
 
 def is_lost(value: Any) -> bool:
-    """Tell whether the JSON *value* has lost a part: a secret or a very long string.
+    """Tell whether a secret or a very long string was left out of the JSON *value*.
 
-    Files of older versions, answers and saved evaluations have no list of what was not kept. Only
-    the marks in the values show it.
+    This looks for the marks that replace such parts. Files of older versions, answers and saved
+    evaluations do not list them in any other way.
     """
     if isinstance(value, Mapping):
         return any(is_lost(item) for item in value.values())

@@ -41,11 +41,13 @@ from toolbench.runs.screen import (
 
 @contextmanager
 def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
-    """Within the `with` block, send the output of this thread and of threads it starts to *sink*.
+    """Within the `with` block, send the output of this thread to *sink*.
+
+    The output of threads that this thread starts in the block is sent there too.
 
     Args:
         sink: The object that gets the output.
-        shell: A second IPython shell whose displays are redirected too.
+        shell: A second IPython shell. Its displays are redirected too.
     """
     with _installed.needed(shell):
         redirection = Redirection(sink, redirection_of_code.get(), active_run())
@@ -60,9 +62,9 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 def hide_secrets(undo: ExitStack) -> None:
     """Mask the secrets of runs in printed and displayed output until *undo* is closed.
 
-    A run that is itself the sink masks its own secrets. In the streams and displays of the process,
-    secrets stay masked even after *undo* is closed, because threads and processes of the run may
-    continue.
+    Output that goes into a run is masked by this run itself. In the streams and displays of the
+    process, secrets stay masked even after *undo* is closed, because threads and processes of a run
+    may continue to print.
     """
     undo.enter_context(_installed.needed(None))
     _installed.lasts = True

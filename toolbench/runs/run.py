@@ -385,9 +385,10 @@ class Run:
         return not (self.done.is_set() or self.control.is_given_up)
 
     def give_up(self) -> None:
-        """Let callers stop waiting for the run, which was stopped but whose call has not returned.
+        """Let callers stop waiting for this run, although its call has not returned.
 
-        The run is still recorded when the call returns.
+        Use this for a run that was stopped but does not end. The run is still recorded when the
+        call returns.
         """
         self.control.is_given_up = True
         self.changed()
@@ -431,16 +432,17 @@ def run_here(
     risk: SecurityRisk | None = None,
     is_plain: bool = False,
 ) -> Run:
-    """Return a run of *tool* for `perform` in this thread; the current run, if any, is its parent.
+    """Return a run of *tool* for `perform` in this thread.
 
-    If the run has a parent, its questions are asked in the same way as those of the parent. If not,
-    they are asked by `input()` in the cell.
+    The current run, if any, becomes the parent of the new run. Questions of the new run are then
+    asked in the same way as questions of the parent. Without a parent, they are asked by `input()`
+    in the cell.
 
     Args:
         tool: The tool.
         call: An action of the tool, or its arguments.
-        source: Where the run is started.
-        conversation: The second argument of the executor.
+        source: The kind of caller, such as `magic`.
+        conversation: The conversation, which is the second argument of the executor.
         action: The action, if it has already been created from *call*.
         risk: The risk rating of the call, if any.
         is_plain: Whether this is a direct call `tool(call)`; see `Run`.

@@ -35,9 +35,9 @@ PAUSE = 1.0
 class DescriptorOutput:
     """The output of a stream's file descriptor, with the secrets of all runs masked.
 
-    It is unknown which run wrote the output, so even short secrets of all runs of the cell are
-    masked. Text that may be the beginning of a secret is held back. It is shown when more text
-    comes, when the cell ends, or after a pause.
+    It is unknown which run wrote a text. Therefore, the secrets of every run in the cell are
+    masked. Text that may be the beginning of a secret is held back. It is
+    shown when more text comes, when the cell ends, or after a pause.
     """
 
     def __init__(self, write: Callable[[str], int]) -> None:
@@ -72,9 +72,9 @@ class DescriptorOutput:
 
 
 def flush_descriptors() -> None:
-    """Show the text of all streams that is still held back; forget short secrets of the cell.
+    """Show all text that is held back, and forget the short secrets of the cell that ends.
 
-    Call this at the end of a cell.
+    Short secrets are not remembered longer, because they occur in too many other texts.
     """
     for output in list(_outputs):
         output.flush()
@@ -92,10 +92,12 @@ Wrap = Callable[[Any], Callable[..., Any]]
 class Patches:
     """The attributes of modules, classes and objects that our functions replace temporarily.
 
-    Python holds a reference to a function during a call, so our functions can be removed at any
-    time. `sys` itself is never patched. C code of CPython uses `sys.stdout` without holding a
-    reference. If that object is freed during a `print`, the process crashes.
+    The original functions can be restored at any time, even while one of our functions runs.
+    Attributes of `sys` are never replaced.
     """
+
+    # C code of CPython uses `sys.stdout` without holding a reference. If that object were freed
+    # during a `print`, the process would crash
 
     def __init__(self) -> None:
         """Create an empty list of patches."""
@@ -121,7 +123,8 @@ class Patches:
         """Restore the original functions, except where another package has replaced our function.
 
         Args:
-            stays: A function that returns True for an owner whose attributes stay replaced.
+            stays: A function that gets the owner of an attribute. If it returns True, our function
+                stays in place for this owner.
         """
         patches = {}
         while self._in_place:
@@ -192,10 +195,10 @@ def writing(write: Callable[[str], int], name: str) -> Callable[[str], int]:
 class KernelWrite:
     """The function that replaces `write` in the class of a kernel's streams.
 
-    IPython replaces the `write` of a stream for each cell, and restores the earlier function at the
-    end of the cell. If our function replaced the `write` of the stream itself, IPython would remove
-    it while a run continues. So our function replaces the `write` of the class. There it is always
-    called first, and then calls the function that IPython set.
+    IPython sets the `write` of the stream object for each cell, and resets it at the end of the
+    cell. If our function were set on this object, IPython would remove it while a run continues.
+    Therefore, our function replaces the `write` of the class. It is always called first, and then
+    calls the `write` that IPython has set.
     """
 
     def __init__(self, real: Callable[[Any, str], int]) -> None:

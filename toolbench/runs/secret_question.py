@@ -33,7 +33,10 @@ class SecretQuestions:
         self._open: dict[str, Future[Answer]] = {}
 
     def answer_for(self, secret: Secret, run: Run) -> Answer:
-        """Return the user's answer for *secret*, asked by *run* or by another run that needs it.
+        """Return the user's answer to the question for *secret*, which *run* needs.
+
+        If another run is already asking for this secret, wait for that answer instead of asking
+        again.
 
         Raises:
             RunCancelled: If *run* is cancelled during the wait.
@@ -69,7 +72,9 @@ secret_questions = SecretQuestions()
 
 
 def secrets_for(run: Run) -> dict[str, str]:
-    """Return the values of the secrets of *run* by their names; *run* masks them from now on.
+    """Return the values of the secrets of *run*, by their names; ask the user for missing ones.
+
+    From now on, *run* and the runs that contain it mask these values.
 
     Raises:
         SecretError: If a secret has no value, and the user does not give one.
@@ -134,10 +139,10 @@ def missing_secrets(tool: ToolDefinition[Any, Any]) -> Iterator[Secret]:
 
 
 def ask_before(tool: ToolDefinition[Any, Any]) -> None:
-    """Ask for the secrets of *tool* that have no value, before calling the tool many times.
+    """Ask for the missing secrets of *tool* before the tool is called many times.
 
     Raises:
-        SecretError: If a secret has no value, and the user does not give one.
+        SecretError: If a secret has no value, and the user does not enter one.
     """
     for secret in missing_secrets(tool):
         answer = answer_here(question_for(secret, tool))

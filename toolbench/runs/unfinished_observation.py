@@ -17,8 +17,8 @@ from toolbench.runs.control import Stop
 class UnfinishedObservation(Observation):
     """The observation of a run that was refused or stopped; its text gives the reason.
 
-    `is_error` is true if there is no result. The text for the model does not begin with the words
-    that mark a failed call.
+    `is_error` is true if there is no result. In both cases, the text for the model lacks the header
+    of failed calls.
     """
 
     is_error: bool = True
@@ -46,9 +46,10 @@ class UnfinishedObservation(Observation):
 
     @property
     def visualize(self) -> RenderableType:
-        """What the user sees: `for_person`, or else the text, in the colour of a warning.
+        """The view for the user: `for_person`, or else the text, in the colour of a warning.
 
-        A partial result is shown as its class shows it, with the last line of the text below.
+        If there is a partial result, its own view is shown, and the last line of the text is below
+        it.
         """
         if self.partial is not None:
             note = Text(self.text.rpartition("\n")[2], style="yellow")
@@ -61,10 +62,10 @@ class UnfinishedObservation(Observation):
 
 
 def partial_result(observation: Observation, why: Stop) -> Observation:
-    """Return *observation*, which a tool returned after it was stopped, with a note about the stop.
+    """Add a note about the stop to *observation*, which a tool returned after it was stopped.
 
-    The note is the last line that the model sees. If the class of *observation* writes the text for
-    the model itself, the result is an `UnfinishedObservation`.
+    The note is the last line that the model sees. If the class of *observation* has its own
+    `to_llm_content`, the result is an `UnfinishedObservation` that contains *observation*.
     """
     note = f"[{why.sentence}. The result above may be incomplete.]"
     if type(observation).to_llm_content is Observation.to_llm_content:
