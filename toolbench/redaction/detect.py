@@ -48,13 +48,14 @@ def secrets_in(
 ) -> Iterator[str]:
     """Yield the secrets in the JSON *value*.
 
-    A string is a secret if its name is that of a secret. In `Bearer x`, the `x` alone is yielded
-    too. Inside any string, the password or token of a URL is a secret, and so is the value after
-    the name of a secret: in `name=value`, `Name: value`, a URL parameter, or JSON.
+    A string is a secret if it has the name of a secret, such as `password`. If the string is
+    `Bearer x`, the part `x` is yielded too. Any string is also searched for secrets inside it: the
+    password or token of a URL, and the value after the name of a secret in `name=value`, `Name:
+    value`, a URL parameter, or JSON.
 
     Args:
         value: The JSON value.
-        name: The name of *value* itself, for example of the setting whose value it is.
+        name: The name of *value* itself, for example the name of a setting.
         is_secret: A function that gets a name and a value, and tells whether the value is a secret.
     """
     if isinstance(value, Mapping):
@@ -92,18 +93,18 @@ def secrets_in_words(
 def is_short_secret(name: str, value: str) -> bool:
     """Tell whether a short *value* of the server setting *name* is a secret.
 
-    A switch such as `AUTH=none` is not a secret. If a name is only a weak sign of a secret, as in
-    `SORT_KEY=name`, a short value is not a secret either.
+    A switch is not a secret, as in `AUTH=none`. The name must also be a clear sign of a secret: the
+    name in `SORT_KEY=name` is not clear enough for a short value.
     """
     return is_secret_argument(name) and value.lower() not in _SWITCHES
 
 
 def secrets_in_argument(text: str) -> Iterator[str]:
-    """Yield the secrets inside *text*, an argument whose name is not the name of a secret.
+    """Yield the secrets inside *text*, an argument whose own name is not the name of a secret.
 
-    The secrets are the password and the tokens of a URL. If *text* is only `NAME=value` or
-    `Name: value`, and the name is that of a secret, the value is a secret too. Unlike `secrets_in`,
-    this does not search the middle of sentences and code, where such names are often harmless.
+    The password and the tokens of a URL are secrets. If the whole text is `NAME=value` or `Name:
+    value` with the name of a secret, the value is a secret too. Unlike `secrets_in`, this does not
+    search the middle of sentences and code, where such names are often harmless.
     """
     yield from _in_urls(text, _is_secret_parameter, shortest_user=_LONG)
     line = _LINE.fullmatch(text)
@@ -174,10 +175,10 @@ def keys_in(text: str) -> Iterator[str]:
 def is_secret(name: str, node: Node) -> bool:
     """Tell whether a value with this *name* and the schema of *node* is a secret.
 
-    `format: password` and `writeOnly` mean a secret. A name such as `api_key` or `githubToken`
-    means a secret if the schema allows any string, not only a choice from a list. A name such as
-    `passcode` also means a secret if the value is a number. If the schema has alternatives, it is
-    enough that one of them means a secret.
+    The value is a secret if the schema has `format: password` or `writeOnly`. With a name such as
+    `api_key` or `githubToken`, it is a secret if the schema allows any string, not only a choice
+    from a list. With a name such as `passcode`, it is also a secret if it is a number. If the
+    schema has several alternatives, one alternative that makes the value a secret is enough.
     """
     return _Place(node).is_secret(name)
 
@@ -254,10 +255,10 @@ class _Place:
         return any(_Place(node).is_secret(name) for name, node in _every_node(self.node))
 
     def name_of(self, key: str, above: str) -> str:
-        """Return the name by which to decide whether the value of *key* is a secret.
+        """Return the name that decides whether the value of *key* is a secret.
 
-        Usually, this is *key* or, in a map of secrets, *above*: the name of this place. If *key* is
-        a misspelt name of a declared secret, the result is `secret`.
+        Usually, this is *key*. In a map of secrets, it is *above*, the name of this place. If *key*
+        is a misspelt name of a declared secret, the result is `secret`.
         """
         if key in self.unread:
             return "secret"
@@ -334,8 +335,8 @@ SecretsByPath = dict[tuple[Any, ...], Any]
 def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
     """Return a copy of *arguments* with `<secret-hidden>` in place of each secret.
 
-    *schema* is the JSON Schema of the arguments. Together with the names of the values, it decides
-    which values are secrets.
+    The names of the values, and *schema*, the JSON Schema of the arguments, decide which values are
+    secrets.
     """
     hidden: dict[str, Any] = Secrecy(schema).hide(arguments)[0]
     return hidden
@@ -344,10 +345,10 @@ def hide(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
 class Secrecy:
     """Decides, by one JSON Schema, which parts of a value are secrets, at any depth.
 
-    A part is a secret if its schema says so, directly or by a reference or an alternative. A part
-    with the name of a secret, and every `SecretStr`, is a secret too. A schema may have a secret
-    inside, but the value may have another type, such as a string instead of an object. Then the
-    whole value is hidden, because any part of it may be the secret.
+    A part is a secret if its schema says so, directly, by a reference, or in an alternative. A part
+    with the name of a secret, such as `password`, is a secret too, and so is every `SecretStr`. The
+    value may have another type than the schema describes, such as a string instead of an object
+    with a secret. Then the whole value is hidden, because any part of it may be the secret.
 
         secrecy = Secrecy(tool.input_schema)
         shown, secrets = secrecy.hide({"user": "ada", "password": "correct-horse-9"})
@@ -400,8 +401,8 @@ class Secrecy:
     def is_harmless(self, arguments: Any) -> bool:
         """Tell quickly whether *arguments* certainly have no secret. If False, `hide` must check.
 
-        The result is true for most calls of most tools: the schema declares all names, no name
-        means a secret, and all values are plain JSON.
+        The result is true for most calls of most tools. In these calls, the schema declares all
+        names, no name means a secret, and all values are plain JSON.
         """
         values: Any
         if type(arguments) is self._harmless_model and not arguments.model_extra:
@@ -447,10 +448,11 @@ class Secrecy:
     def hide(self, arguments: Any) -> tuple[Any, list[str]]:
         """Return a copy of *arguments* that is safe to show, and the hidden secrets as strings.
 
-        In addition to the secrets that `mask` hides, the copy hides secrets inside strings: in
-        JSON, in a URL, or in a setting such as `NAME=value`. The names of arguments are always
-        shown. All values are hidden if *arguments* are nested too deeply or contain themselves, or
-        if the schema contains a secret but is not that of an object.
+        The copy hides all secrets that `mask` hides. It also hides secrets inside strings: in JSON,
+        in a URL, or in a setting such as `NAME=value`. The names of arguments are always shown.
+
+        All values are hidden if *arguments* are nested too deeply or contain themselves. They are
+        also hidden if the schema contains a secret but does not describe an object.
         """
         value = arguments
         if isinstance(arguments, Mapping):
@@ -473,8 +475,8 @@ class Secrecy:
     def mask(self, value: Any, name: str = "") -> tuple[Any, SecretsByPath]:
         """Return a copy of *value* with `<secret-hidden>` for each secret, and the secrets by path.
 
-        Dicts and lists are copied. A model, a dataclass, a tuple or a set becomes a dict or a list
-        if it contains a secret; otherwise, it is returned unchanged. *name* is the name of *value*
+        Dicts and lists are copied. A model, a dataclass, a tuple or a set that contains a secret
+        becomes a dict or a list; otherwise, it is returned unchanged. *name* is the name of *value*
         itself, which may be the name of a secret.
 
         Raises:
@@ -703,9 +705,10 @@ def texts(value: Any, *, numbers: bool = True) -> Iterator[str]:
 
 
 def put_back(value: Any, secrets: SecretsByPath, path: tuple[Any, ...] = ()) -> Any:
-    """Return *value* with each mark replaced by the secret that `Secrecy.mask` found at its path.
+    """Return *value* with each `<secret-hidden>` replaced by the secret with the same path.
 
-    This is used after a user has edited a copy in which the secrets are hidden.
+    *secrets* are the secrets that `Secrecy.mask` returned. Use this after a user has edited a copy
+    in which the secrets are hidden.
     """
     if not secrets:
         return value

@@ -40,10 +40,10 @@ class Secrets(Mapping[str, SecretStr]):
         """The redactor of the values."""
 
     def also_hide(self, others: Any) -> None:
-        """Hide the values of *others* too. Tools cannot read these values.
+        """Also hide the values of *others*, which tools cannot read.
 
-        *others* are the secrets of a model, or None. Very short values are left out, because users
-        often enter any plain word as the key of a model server that needs no key.
+        *others* are the secrets of a model, or None. Very short values are not hidden. For a model
+        server that needs no key, users often enter any plain word as the key.
         """
         if isinstance(others, Secrets):
             values = (value.get_secret_value() for value in others.values())
@@ -87,11 +87,11 @@ ROOM = 500_000
 
 
 class RememberedSecrets:
-    """The newest secrets of all runs and servers; any thread may use them.
+    """The newest secrets of all runs and servers; any thread may use this list.
 
-    Short secrets occur in too many other strings, so they are remembered only until the cell ends.
-    Until then, they are hidden in tracebacks and in the output of processes, because it is not
-    known to which run such a text belongs.
+    Short secrets are remembered only until the cell ends, because they occur in too many other
+    strings. During the cell, they are hidden in tracebacks and in the output of processes, because
+    it is unknown to which run such a text belongs.
     """
 
     def __init__(self) -> None:
@@ -183,9 +183,9 @@ class KnownSecrets:
 
     @property
     def redactor(self) -> Redactor:
-        """The redactor with which views and records of the run hide all secrets known so far.
+        """The redactor that hides all known secrets in views and records of the run.
 
-        It includes the secrets of earlier runs, because a tool or a server may repeat them.
+        It also hides the secrets of earlier runs, because a tool or a server may repeat them.
         """
         own, earlier, joined = self._joined
         if own is not self.own or earlier is not remembered.redactor:
@@ -253,9 +253,9 @@ class KnownSecrets:
         begin()
 
     def shown_name(self, name: Any) -> Any:
-        """Return the argument name *name*; a secret inside the name is replaced by a mark.
+        """Return the argument name *name* as it may be shown: a secret inside the name is masked.
 
-        A name that the tool declares is never hidden, even if some password is the same word.
+        A name that the tool declares is never masked, even if some password is the same word.
         """
         if self._secrecy.declares(name):
             return name

@@ -39,8 +39,8 @@ _hiding = _Hiding()
 def hide_in_logs_of(libraries: Iterable[str]) -> None:
     """Hide the remembered secrets in the logs of *libraries*.
 
-    *libraries* are the first parts of the names of loggers, such as `httpx`. Call this again after
-    a library has created more loggers, because a filter works only for its own logger.
+    *libraries* are the first parts of the names of loggers, such as `httpx`. If a library creates
+    more loggers later, call this again, because each logger needs its own filter.
     """
     names = frozenset(libraries)
     loggers = dict(logging.Logger.manager.loggerDict)

@@ -70,7 +70,7 @@ class Matcher:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern.
 
-        This includes a complete word at the end, because the next byte may continue it.
+        A complete pattern at the end is included if it is a word, because the word may continue.
         """
         end = data[-self._longest :]
         if len(end.translate(None, self._first_bytes)) == len(end):

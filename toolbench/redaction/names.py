@@ -141,10 +141,10 @@ def name_at(path: Iterable[Any]) -> str:
 
 
 def name_in_map(key: str, above: str) -> str:
-    """Return the name by which to decide whether the value of *key* is a secret.
+    """Return the name that decides whether the value of *key* is a secret.
 
-    *above* is the name of the map that contains *key*. In a map of secrets, such as
-    `api_keys={"work": ...}`, the result is the name of the map.
+    Usually, this is *key*. *above* is the name of the map that contains *key*. If the map contains
+    secrets, as in `api_keys={"work": ...}`, the result is *above*.
     """
     if is_secret_argument(above) and not says_where(key):
         return above

@@ -150,9 +150,8 @@ class Redactor:
     def passes(self) -> Callable[[str], bool]:
         """A function that tells whether a piece of an output can be shown without a search.
 
-        It returns true if the piece has no part of a secret or of a colour code, whatever comes
-        before and after it. The function remembers its results, because programs print the same
-        small pieces again and again.
+        It returns true if the piece cannot contain any part of a secret or of a colour code. The
+        results are cached, because programs print the same small pieces again and again.
         """
         return lru_cache(maxsize=_PIECES)(self._passes)
 
@@ -178,8 +177,8 @@ class Redactor:
     def error_text(self, text: str) -> str:
         """Return *text*, which is the message or the traceback of an error, without secrets.
 
-        pydantic removes the middle of long values, so a search would not find a secret there. Such
-        a value is replaced as a whole.
+        pydantic removes the middle of long values, so a search would not find a secret there.
+        Therefore, such a value is replaced completely.
         """
         if not self.secrets:
             return text
@@ -196,7 +195,7 @@ class Redactor:
     # --- anything else ----------------------------------------------------------------
 
     def value(self, value: Any) -> Any:
-        """Return *value* itself or, if it has a secret, a copy with the secrets hidden.
+        """Return *value*; if it contains secrets, return a copy in which they are hidden.
 
         Lists, tuples, sets, mappings (with their keys), paths, bytes, models, dataclasses and the
         attributes of any other object are searched, even if they contain themselves. If the secrets
@@ -218,10 +217,10 @@ class Redactor:
         return bundle
 
     def error(self, error: _Error) -> _Error | Exception:
-        """Return *error* without secrets: its message and its causes are changed in place.
+        """Remove the secrets from the message and the causes of *error*, and return *error*.
 
-        If the message cannot be changed, a `RuntimeError` is returned instead. A cause whose
-        message cannot be changed is left out.
+        The objects are changed in place. If the message cannot be changed, a `RuntimeError` is
+        returned instead. If the message of a cause cannot be changed, the cause is left out.
         """
         if not self.secrets:
             return error
@@ -231,8 +230,8 @@ class Redactor:
 class Stream:
     """A filter that replaces secrets in text that comes in pieces.
 
-    The returned pieces, joined, equal the result of `Redactor.text` for the whole text. Only the
-    end of the text is held back, while it may be the beginning of a secret.
+    The returned pieces, joined, equal the result of `Redactor.text` for the whole text. If the end
+    of the text may be the beginning of a secret, it is held back until more text comes.
     """
 
     def __init__(self, redactor: Redactor) -> None:

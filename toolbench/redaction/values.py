@@ -34,8 +34,8 @@ _Error = TypeVar("_Error", bound=BaseException)
 class Hiding:
     """Holds the redactor that hides the secrets of a result when the result is shown.
 
-    A result has this object in a field, but the object does not affect the result's value: all
-    `Hiding` objects are equal, no search looks into them, and pickling drops the secrets.
+    A result has this object in a field. The field must not affect the result's value. Therefore,
+    all `Hiding` objects are equal, searches ignore them, and pickling drops the secrets.
     """
 
     def __init__(self, redactor: Any = None) -> None:

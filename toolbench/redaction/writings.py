@@ -199,11 +199,11 @@ _SHORTEST_COOKIE = 8
 
 
 def parts(secret: str, name: str = "") -> Iterator[str]:
-    """Yield *secret*, and those of its parts that are themselves secrets.
+    """Yield *secret*, and each part of it that is a secret by itself.
 
-    The parts are the token after `Bearer`, the password in `Basic`, and the values of a cookie, all
-    without blanks around them. If *name*, the name of the secret, contains `cookie`, the secret is
-    read as a cookie.
+    Such a part is the token after `Bearer`, the password in `Basic` credentials, or a value in a
+    cookie. Blanks around a part are removed. *name* is the name of the secret. If it contains
+    `cookie`, the secret is read as a cookie.
     """
     yield secret
     if secret != secret.strip():
