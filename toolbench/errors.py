@@ -256,10 +256,10 @@ class FilterError(ToolbenchError, ValueError):
 
 
 class KindError(ToolbenchError, ValueError, LookupError):
-    """The `kind` in saved data is not the name of exactly one class.
+    """The `kind` in saved data does not name exactly one class.
 
-    An object is created from the class that `kind` names. The OpenHands SDK raises a ValueError if
-    it finds no such class, so this error is a ValueError too.
+    Either no class has this name, or several classes have it. The error is also a ValueError, which
+    is what the OpenHands SDK raises in this case.
 
     Examples:
         >>> from toolbench import Action
@@ -496,7 +496,9 @@ class ToolStoppedError(ToolFailedError):
 
 
 class ToolNotFoundError(ToolbenchError, KeyError):
-    """No tool or server has the requested name. It is a KeyError, as in the OpenHands SDK.
+    """No tool or server has the requested name.
+
+    The error is also a KeyError, which is what the OpenHands SDK raises in this case.
 
     Examples:
         >>> from toolbench import register_tool, run_tool, tool

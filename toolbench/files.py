@@ -136,7 +136,7 @@ def write_named(
         content: The new content; a string is written as UTF-8.
         overwrite: Whether an existing file with other content may be replaced. An empty file, or a
             file that already has this content, may always be replaced.
-        is_private: As in `write_whole`.
+        is_private: Whether only the owner may read the file; see `write_whole`.
 
     Raises:
         FileError: If the file has other content, or cannot be written; the old content stays.

@@ -132,10 +132,10 @@ def every_part(value: Any) -> Iterator[Any]:
 
 
 def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
-    """Return a copy of *value* that consists of dicts and lists, with all other parts replaced.
+    """Return a copy of *value* in which everything except dicts and lists is replaced.
 
-    Tuples, sets and deques become lists. Each part that is not a dict or such a collection is
-    replaced by `leaf(part)`. Models and dataclasses are also passed to *leaf*, as a whole.
+    Tuples, sets and deques become lists. Any other part is replaced by `leaf(part)`. Models and
+    dataclasses are passed to *leaf* as a whole.
 
     Args:
         value: Any value; it is not changed.
@@ -452,8 +452,8 @@ def copied(value: Any) -> Any:
 def whole_characters(value: Any) -> Any:
     """Return the JSON *value* with U+FFFD in place of each lone surrogate.
 
-    UTF-8 cannot encode a lone surrogate. A stream that was cut inside a character has two
-    surrogates that form this character; they are replaced by the character itself.
+    UTF-8 cannot encode a lone surrogate. Two adjacent surrogates that form a character are replaced
+    by this character. They occur if a stream was cut inside a character.
     """
     return mapped(value, _whole, _whole)
 
