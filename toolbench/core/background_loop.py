@@ -44,8 +44,8 @@ class _Running:
 class Task:
     """A call that can be cancelled at any time, even before it has started.
 
-    `portal.start(task.run, function)` starts the call, and `portal.cancel(task)` cancels it. A
-    caller that is interrupted before `start` returns can therefore still cancel the call.
+    `portal.start(task.run, function)` starts the call, and `portal.cancel(task)` cancels it. The
+    caller can therefore cancel the call even if it was interrupted before `start` returned.
     """
 
     def __init__(self) -> None:

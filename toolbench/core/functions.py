@@ -331,7 +331,7 @@ def tool(
     meta: Mapping[str, Any] | None = None,
     max_result_tokens: int | None = None,
 ) -> Any:
-    """Turn a function into a tool that takes its arguments and returns its value as an observation.
+    """Turn a function into a tool: the tool calls it, and returns its result as an observation.
 
     The schema is made from types, defaults and `Annotated[..., Field(...)]`. The docstring (Google,
     NumPy or Sphinx style) describes the tool and each parameter.
@@ -390,8 +390,8 @@ def tool(
         idempotent: Declares that a second call with the same arguments has no further effect.
         open_world: Declares that the tool may interact with things outside a fixed set, as a web
             search does.
-        meta: More data about the tool, MCP's `_meta`. `{"backup": "other_tool"}` names the tool
-            that an agent with `degrade=True` calls if this tool fails.
+        meta: More data about the tool, called `_meta` in MCP. `{"backup": "other_tool"}` names the
+            tool that an agent with `degrade=True` calls if this tool fails.
         max_result_tokens: The most tokens of a result that a model gets, at least 100. A longer
             result is cut between items of a list, rows of a table or lines of text, and its last
             line says that it was cut. Images do not count. Your code, views and saved files keep

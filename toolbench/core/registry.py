@@ -151,8 +151,8 @@ class ToolRegistry:
     def is_usable(self, name: str) -> bool | Unusable:
         """Tell whether the tool *name* can work on this machine.
 
-        If it cannot, the result is falsy and says why. A tool is also unusable if its own check
-        raises an error, or if its name is not registered.
+        If it cannot, the result is false, and its text gives the reason. A tool is also unusable if
+        its own check raises an error, or if its name is not registered.
         """
         try:
             recipe = _newest(self.recipe(name))

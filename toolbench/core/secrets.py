@@ -29,13 +29,13 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Secret:
     """The name of a secret that a tool needs; the value is looked up when the tool is called.
 
-    Annotate a parameter of a function with it, or use `secret("TRACKER")` as its default:
+    Annotate a parameter of a function with a Secret, or use `secret("TRACKER")` as its default:
 
         @tool
         def search(query: str, token: Annotated[str, Secret("TRACKER")]) -> str: ...
 
-    An executor declares its secrets in the attribute `secrets`, and reads their values in its call,
-    as in the example.
+    A class of executors declares its secrets in the attribute `secrets`. It reads their values when
+    it is called, as in the example.
 
     Raises:
         RegistrationError: If *name* cannot be the name of an environment variable.
@@ -93,7 +93,7 @@ class Secret:
 
 
 def secret(name: str) -> Any:
-    """Return a default for a parameter of a tool that gets the value of the secret *name*.
+    """Fill a parameter of a tool with the secret *name*: use the result as the default.
 
     The value is looked up at each call: first in the keyring, then in the environment variable
     *name*. To store it in the keyring, run `keyring set toolbench TRACKER` in a terminal; the
@@ -108,7 +108,7 @@ def secret(name: str) -> Any:
     variable, or pass a value to the plain function: `search.function("crash", token="x")`.
 
     Args:
-        name: The name in the keyring, and of the environment variable.
+        name: The name of the secret in the keyring, and the name of the environment variable.
 
     Returns:
         A `Secret`. The parameter may be a `str` or a `SecretStr`; because this function is declared

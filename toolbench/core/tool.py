@@ -199,7 +199,7 @@ def value_of_class(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ToolDefinition(ToolBase[ActionT, ObservationT]):
-    """A tool. Make one directly, or subclass this class and define `create`.
+    """A tool. Create a ToolDefinition directly, or define a subclass that has `create`.
 
     Source: OpenHands SDK, `ToolDefinition`, whose documentation shows both ways.
 
