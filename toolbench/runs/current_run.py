@@ -87,7 +87,7 @@ class NoRun:
 
 
 class Inherited(Generic[T]):
-    """A context variable whose value also holds in threads that are started by the same code.
+    """A context variable whose value is inherited by threads that the code starts.
 
     A new thread begins with an empty context. Therefore, the value is also kept in an attribute of
     the thread.

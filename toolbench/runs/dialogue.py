@@ -231,8 +231,8 @@ class Dialogue:
 def preset_here(question: Question) -> Preset | None:
     """Return the source of preset answers for the calling code's *question*; None to ask the user.
 
-    Inside a run, these are the preset answers of the run. Outside a run, they come from an
-    `answering` block around the calling code.
+    Inside a run, the preset answers of the run are used. Outside a run, the answers of an
+    `answering` block around the calling code are used.
     """
     # The current run may be an object other than a `Run`
     dialogue = getattr(active_run(), "dialogue", None)

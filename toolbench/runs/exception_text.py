@@ -129,10 +129,12 @@ def without_traceback(error: KeyboardInterrupt, line: str) -> KeyboardInterrupt:
 def line_of_interrupt(error: BaseException) -> str | None:
     """Return a line to show instead of the traceback of *error*; None if the traceback is useful.
 
-    If *error* interrupted work in toolbench, the line names the line of the cell that was
-    interrupted, because a traceback through toolbench would not help. The traceback is useful for
-    any other error. It is also useful for a plain call of a tool, in which the frames of toolbench
-    are hidden, and for code that was interrupted while it printed.
+    If *error* interrupted work inside toolbench, a traceback would not help. The line then names
+    the line of the cell that was interrupted. In these cases, the traceback is useful:
+
+    - *error* did not interrupt toolbench.
+    - The user called a tool directly; toolbench hides its frames in such a call.
+    - The user's code was interrupted while it printed.
     """
     if not isinstance(error, KeyboardInterrupt) or hasattr(error, "_render_traceback_"):
         return None

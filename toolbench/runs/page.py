@@ -87,7 +87,7 @@ async def outcome_of(
 ) -> Callable[[Run], Observation]:
     """Execute *run*, whose tool is async, and return a function that gives the outcome.
 
-    Pass the returned function to `perform` as *work*. It returns the observation of the tool, or
+    Pass this function to `perform` as *work*. The function returns the observation of the tool, or
     raises the tool's error. If the arguments do not fit, or the run is refused, the tool is not
     called, and `perform` reports the reason.
 

@@ -69,9 +69,9 @@ def run_tool(
             toolbench`, the name of any tool that `%tool` finds.
         arguments: The arguments of the call, as a model sends them; or an action of the tool, which
             is not changed.
-        conversation: The second argument of the executor. The tool may use its secrets; they are
-            masked in the result. Pass it by position: the keyword `conversation` would be an
-            argument for the tool.
+        conversation: The conversation for the executor. The tool may use the secrets of the
+            conversation; they are masked in the result. Pass it by position: the keyword
+            `conversation` would be an argument for the tool.
         **kwargs: More arguments.
 
     Returns:
@@ -191,8 +191,8 @@ def perform(
 ) -> Observation:
     """Perform *run* in this thread, record it, and return the observation.
 
-    If the tool raises an error, the result is an error observation. Only for a plain call,
-    `tool(...)`, the error is raised again. KeyboardInterrupt is always raised.
+    If the tool raises an error, the result is an error observation. If the run is a plain call,
+    `tool(...)`, the error is raised instead. KeyboardInterrupt is always raised.
 
     Args:
         run: The run.

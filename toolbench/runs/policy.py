@@ -99,24 +99,24 @@ class Policy:
     If a server's tool does not declare whether it destroys data, you are asked before its first
     call, because MCP's default is "destructive". Your approval lasts for the session. It ends
     earlier if the server changes the description of the tool, or if another server gets the same
-    name. If nobody can answer, the call runs. But if an outside agent (see `serve`) or an app made
-    or caused the call, it is refused. A preset answer (see `answering`) never approves such a call.
-    The call is refused if the next preset answer declines, or if no preset answer is left.
+    name. If nobody can answer, the call runs. It is refused instead if an outside agent (see
+    `serve`) or an app made or caused it. A preset answer (see `answering`) never approves such a
+    call. The call is refused if the next preset answer declines, or if no preset answer is left.
 
     The policy judges a tool as its server lists it now, even if the call is pending in a
     conversation or in `serve`. If the server changes the tool while you are asked, you are asked
-    again; a sweep ends instead, and an evaluation leaves the call out. A call is refused without a
-    question if the server no longer lists the tool, or if the server changed and needs `%mcp
-    approve`. Calls of a replayed server change nothing, so you are asked only if a rule for the
-    tool requires it.
+    again. In this case, a sweep ends instead, and an evaluation skips the call. A call is refused
+    without a question if the server no longer lists the tool, or if the server changed and needs
+    `%mcp approve`. Calls of a replayed server change nothing, so you are asked only if a rule for
+    the tool requires it.
 
     If a server was connected with `--dev`, it counts as your own work. The calls that you make
     yourself then need no consent, whatever the tools of the server declare. If a model or another
     program makes the call, the hints still decide.
 
     If you pass a name to `allow`, this does not allow a server's tool of that name. If you pass a
-    name to `ask` or `deny`, this also applies to servers' tools of that name, except those that
-    have their own rule. To name the tool of a connected server, pass its address, `server.tool`. If
+    name to `ask` or `deny`, this also applies to servers' tools of that name, unless the tool has
+    its own rule. To name the tool of a connected server, pass its address, `server.tool`. If
     another server gets the same name later, `ask` and `deny` also apply to its tool, but `allow`
     does not.
 

@@ -76,8 +76,8 @@ T = TypeVar("T")
 class ProgressView:
     """The progress of one run, shown in the cell that waits for the run.
 
-    Any thread may set `state`, but only the main thread, which waits for the run, draws the
-    progress. Front ends lose or misplace output that other threads display.
+    Any thread may set `state`. But only the main thread, which waits for the run, draws the
+    progress, because front ends lose or misplace output that other threads display.
     """
 
     in_cell = False

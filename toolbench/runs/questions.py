@@ -322,7 +322,7 @@ class Preset:
     def taken_if(self, is_meant: Callable[[Any], bool], question: Question) -> Answer | None:
         """Remove and return the next answer if *is_meant* accepts it; otherwise, return None.
 
-        If no answer is left, the result is a decline with this reason.
+        If no answer is left, return a decline that gives this as the reason.
 
         Raises:
             ToolbenchError: If the answer does not fit *question*.
@@ -406,7 +406,7 @@ def without_presets() -> Iterator[None]:
 
 @contextmanager
 def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
-    """Use *answers*, one after another, for questions in the runs that the `with` block starts.
+    """Answer the questions of runs that the `with` block starts with *answers*, in this order.
 
     When no answer is left, questions are declined. A run or a conversation that the block starts
     can use the answers even after the block has ended. Nothing else can use them: no click on a
@@ -415,15 +415,15 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
     yourself can use them if you run it in the context of the block:
     `Thread(target=contextvars.copy_context().run, args=(work,))`.
 
-    An answer never approves a call of a server's tool that does not declare what it changes. Such a
-    call is refused if the next answer is `False` or `None`, or if no answer is left.
+    If a server's tool does not declare what it changes, an answer never approves a call of this
+    tool. The call is refused if the next answer is `False` or `None`, or if no answer is left.
 
     Args:
         *answers: A dict gives the fields of a form. Any other value answers a yes-or-no question
             (`True` is yes), a question for one value, or a form with one field. `None` declines. An
             `Answer` is used as it is.
-        by: The name of an MCP server. Only its questions get the answers, so that no other server
-            gets a password. Other questions go to the block around this one, or else to the user.
+        by: The name of an MCP server. Only questions of this server get the answers, so that
+            no other server gets a password. Other questions go to the block around this one, or else to the user.
 
     Raises:
         TypeError: If *by* is not a name.

@@ -138,7 +138,7 @@ class RecordedObservation(ResultObservation):
 
     @property
     def df(self) -> Any:
-        """The data as a pandas DataFrame. In a table, everything but numbers is a string.
+        """The data as a pandas DataFrame. In a table, all values except numbers are strings.
 
         Raises:
             MissingExtraError: If pandas is not installed.
@@ -607,7 +607,8 @@ class RunRecord:
         """Return the call and its result as HTML that needs no kernel.
 
         Args:
-            limit: The maximum number of characters to show of the result, and of the model's text.
+            limit: The maximum number of characters to show of the result. The same limit applies
+                to the text that the model sees.
         """
         words = state_words(self.state, self.observation)
         remark = f"{words} after {self.time_taken}, from {self.source}"
@@ -826,8 +827,8 @@ def _shortened(value: Any) -> Any:
 def is_lost(value: Any) -> bool:
     """Tell whether a secret or a very long string was left out of the JSON *value*.
 
-    This looks for the marks that replace such parts. Files of older versions, answers and saved
-    evaluations do not list them in any other way.
+    Files of older versions, answers and saved evaluations do not list the parts that were left out.
+    Only the marks in place of these parts show it.
     """
     if isinstance(value, Mapping):
         return any(is_lost(item) for item in value.values())

@@ -62,9 +62,9 @@ def redirect_to(sink: Sink, shell: Any = None) -> Iterator[None]:
 def hide_secrets(undo: ExitStack) -> None:
     """Mask the secrets of runs in printed and displayed output until *undo* is closed.
 
-    Output that goes into a run is masked by this run itself. In the streams and displays of the
-    process, secrets stay masked even after *undo* is closed, because threads and processes of a run
-    may continue to print.
+    If a run collects its output, the run itself masks the secrets. In the streams and displays of
+    the process, secrets stay masked even after *undo* is closed, because threads and processes of a
+    run may continue to print.
     """
     undo.enter_context(_installed.needed(None))
     _installed.lasts = True

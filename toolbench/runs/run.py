@@ -92,9 +92,9 @@ class Run:
 
     Attributes:
         control: The object that cancels and stops the run.
-        dialogue: The questions of the run, and who answers them.
-        secrets: The secrets of the run, and how to mask them.
-        progress_view: The progress of the run, and how a cell shows it.
+        dialogue: The object that asks the run's questions and keeps the answers.
+        secrets: The object that masks the run's secrets.
+        progress_view: The object that shows the run's progress in a cell.
     """
 
     is_renewed = False

@@ -35,9 +35,9 @@ PAUSE = 1.0
 class DescriptorOutput:
     """The output of a stream's file descriptor, with the secrets of all runs masked.
 
-    It is unknown which run wrote a text. Therefore, the secrets of every run in the cell are
-    masked. Text that may be the beginning of a secret is held back. It is
-    shown when more text comes, when the cell ends, or after a pause.
+    It is unknown which run wrote the output. Therefore, the secrets of every run in the cell are
+    masked. Text that may be the beginning of a secret is held back. It is shown when more text
+    comes, when the cell ends, or after a pause.
     """
 
     def __init__(self, write: Callable[[str], int]) -> None:

@@ -17,8 +17,8 @@ from toolbench.runs.control import Stop
 class UnfinishedObservation(Observation):
     """The observation of a run that was refused or stopped; its text gives the reason.
 
-    `is_error` is true if there is no result. In both cases, the text for the model lacks the header
-    of failed calls.
+    `is_error` is true if there is no result. Even then, the text for the model does not begin with
+    the header of failed calls.
     """
 
     is_error: bool = True
