@@ -346,9 +346,9 @@ class Secrecy:
     """Decides, by one JSON Schema, which parts of a value are secrets, at any depth.
 
     A part is a secret if its schema says so, directly, by a reference, or in an alternative. A part
-    with the name of a secret, such as `password`, is a secret too, and so is every `SecretStr`. The
-    value may have another type than the schema describes, such as a string instead of an object
-    with a secret. Then the whole value is hidden, because any part of it may be the secret.
+    with the name of a secret, such as `password`, is a secret too, and so is every `SecretStr`. If
+    the schema contains a secret, but the value has another type, such as a string instead of an
+    object, the whole value is hidden. Any part of it may be the secret.
 
         secrecy = Secrecy(tool.input_schema)
         shown, secrets = secrecy.hide({"user": "ada", "password": "correct-horse-9"})

@@ -42,8 +42,8 @@ class Secrets(Mapping[str, SecretStr]):
     def also_hide(self, others: Any) -> None:
         """Also hide the values of *others*, which tools cannot read.
 
-        *others* are the secrets of a model, or None. Very short values are not hidden. For a model
-        server that needs no key, users often enter any plain word as the key.
+        *others* are the secrets of a model, or None. Very short values are not hidden, because
+        users often enter any plain word as the key of a model server that needs no key.
         """
         if isinstance(others, Secrets):
             values = (value.get_secret_value() for value in others.values())
