@@ -33,7 +33,7 @@ _OWN = frozenset({*Observation.model_fields, "kind"})
 
 
 class Expectation(BaseModel):
-    """The result that a check expects. If an expectation is left out, that part is not checked.
+    """The result that a check expects. Only the expectations that are given are checked.
 
     However, a failed call or a warning always counts as a problem, unless `error` or `warnings`
     allows it.
@@ -343,9 +343,9 @@ class Check:
 def result_of(observation: Observation) -> Any:
     """Return the result in *observation* as JSON; `ABSENT` if the result is only text.
 
-    The result is the data of the observation. If the tool has an observation class of its own, the
-    result consists of the fields of this class. If there is no data but there are images, the
-    result is a list of the blocks, with a hash for each image.
+    Usually, the result is the data of the observation. For an observation class that the tool
+    defines, the result consists of the class's fields. If there are images but no data, the result
+    is a list of the blocks, with a hash for each image.
     """
     is_text = all(isinstance(item, TextContent) for item in observation.content)
     if isinstance(observation, ResultObservation | MCPObservation):

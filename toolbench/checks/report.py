@@ -219,7 +219,7 @@ class CheckReport(ReportEntries[CheckResult]):
         return " ".join([text, *self._notes])
 
     def accepting(self, place: int) -> "CheckReport":
-        """Accept the result at *place*: it becomes the expected result in the file.
+        """Accept the result at the index *place*: it becomes the expected result in the file.
 
         Everything else in the file stays unchanged, including comments.
 

@@ -53,8 +53,8 @@ class MCPClient(Sequence[MCPToolDefinition]):
     A tool usually has the same name as on its server. If several servers of one configuration have
     a tool of the same name, each of these tools gets the server's name as a prefix: `git_status`,
     `hub_status`. If a server that you connect later has a tool whose name is taken, only the new
-    tool gets the prefix. A tool keeps its name until its server is forgotten, or a configuration
-    with this server is added again. You can always find a tool by its address, such as
+    tool gets the prefix. A tool keeps its name until you `forget` its server, or `add` a
+    configuration that contains the server. You can always find a tool by its address, such as
     `git.status`. Source: OpenHands SDK.
 
     Examples:
@@ -333,7 +333,7 @@ class MCPClient(Sequence[MCPToolDefinition]):
             }
 
     def reconnect(self, name: str, mode: str | None = None) -> MCPServerSession:
-        """Connect the server *name* again. It may have been disconnected by `disconnect`.
+        """Connect the server *name* again. This also works after `disconnect`.
 
         *mode* is the protocol, as in `connect`. If it is None, the mode of the last connection is
         used.
@@ -411,9 +411,10 @@ class MCPClient(Sequence[MCPToolDefinition]):
         self._servers.note_connected(session)
 
     def report_new_tools(self, session: MCPServerSession, names: Collection[str]) -> None:
-        """Pass the new tools of *session*, whose names are in *names*, to `on_tools_changed`.
+        """Call `on_tools_changed` with the tools in *names*, which are new in *session*.
 
-        The function is called in a new thread, because it may call the tools and wait for results.
+        The call is made in a new thread, because the function may call the tools and wait for
+        results.
         """
         if self.on_tools_changed is not None:
             Thread(target=self._report, args=(session.name, names), daemon=True).start()
@@ -599,7 +600,7 @@ def _close_all(servers: Servers) -> None:
 
 
 def warm() -> Thread:
-    """Start to import FastMCP, which takes seconds, in a background thread; return the thread.
+    """Import FastMCP in a background thread, because the import takes seconds. Return the thread.
 
     Examples:
         >>> from toolbench.mcp import warm

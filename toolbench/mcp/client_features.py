@@ -51,10 +51,10 @@ class ClientFeatures:
 
 
 def root_url(root: str | Path) -> str:
-    """Return the file URL of *root*, a folder or a file URL.
+    """Return *root* as a file URL. *root* is the path of a folder, or already a file URL.
 
     Raises:
-        ToolbenchError: If there is no such folder, or *root* is not a file URL.
+        ToolbenchError: If there is no such folder, or *root* is a URL of another kind.
     """
     if isinstance(root, str) and "://" in root:
         if root.startswith("file://"):

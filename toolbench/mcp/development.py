@@ -167,10 +167,13 @@ class Development:
 
 
 def development_of(entry: ServerEntry, *, dev: bool, watch: bool) -> Development | None:
-    """Return the `Development` of the server of *entry*; None unless *dev* is True.
+    """Return an object that finds changes in the files of a server; None if *dev* is False.
+
+    *entry* is the configuration of the server.
 
     Raises:
-        ServerError: If *watch* is True and *dev* is not, or the server is not started by a command.
+        ServerError: If *watch* is True but *dev* is False, or the server is not started by a
+            command.
     """
     if watch and not dev:
         msg = "watch=True belongs to dev=True: give both."

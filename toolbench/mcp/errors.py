@@ -188,8 +188,8 @@ def code_of(error: BaseException) -> int | None:
 def forgot_session(error: Exception, call: Call) -> bool:
     """Return whether *call* failed because the server no longer knows the session.
 
-    The server then answers with HTTP status 404. Servers also answer 404 if they do not know a
-    method, but such an answer contains a JSON-RPC error code.
+    A server that has forgotten the session answers with HTTP status 404. A server that does not
+    know the method also answers 404, but that answer contains a JSON-RPC error code.
     """
     failure = call.http_failure
     if failure is None or failure.status != 404:

@@ -127,7 +127,7 @@ def refuse_older_task(tool: Mapping[str, Any], server: str) -> None:
     """Refuse to call *tool* if it can only run as a task of MCP 2025-11-25.
 
     Raises:
-        CallFailedError: If *tool* requires this. toolbench does not support these older tasks.
+        CallFailedError: If *tool* requires such tasks, which toolbench does not support.
     """
     execution = tool.get("execution")
     if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
@@ -193,13 +193,14 @@ class _FollowedTask:
     async def result(self) -> dict[str, Any]:
         """Wait for the task to end, and return its result.
 
-        There is no time limit, because a task may take hours. Cancelling this coroutine also
-        cancels the task at the server.
+        There is no time limit, because a task may take hours. If this coroutine is cancelled, the
+        task is cancelled at the server too.
 
         Raises:
             CallStoppedError: If the server cancelled the task.
             CallFailedError: If the task failed, or the server no longer knows it.
-            Exception: Any error of the connection. `errors.sentence` turns it into a message.
+            Exception: Any error of the connection. Use `errors.sentence` to convert it to a message
+                for the user.
         """
         call, report = self._call, self._call.on_progress
         call.seconds = inf

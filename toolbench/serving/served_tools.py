@@ -337,7 +337,7 @@ def serve(
         port: The port on 127.0.0.1. If it is 0, a free port is chosen.
         require: When the user must allow a call before it runs: if the policy requires it
             ("policy"), "always" or "never". A call that the policy denies never runs. Answers that
-            you have prepared by `answering` do not allow a call.
+            you have prepared by `answering` do not count as consent.
         answer_within: The number of seconds that the user has to answer. After this time, the call
             is refused.
         allowed_hosts: Additional host names by which clients may address this machine, for example

@@ -100,13 +100,13 @@ _DOWNLOADERS = frozenset(
 def network_advice(
     url: str, kind: str, text: str, variables: Mapping[str, str] = os.environ
 ) -> str:
-    """Explain why *url* cannot be reached, with advice; return "" if the reason is unknown.
+    """Explain why *url* cannot be reached, with advice. Return "" if the reason is unknown.
 
     Args:
         url: The URL of the server.
-        kind: The name of the class of the error, such as `ConnectError`.
+        kind: The class name of the error, such as `ConnectError`.
         text: The text of the error.
-        variables: The environment variables, among which proxies are looked up.
+        variables: The environment variables. They may define a proxy.
     """
     host = urlsplit(url).hostname or "the server"
     if match := _WRONG_CERTIFICATE.search(text):

@@ -71,9 +71,9 @@ class TokenVault:
                 _log.warning("The token was not kept: %s.", error.strerror)
 
     def remove(self, server: str) -> bool:
-        """Delete the stored OAuth data of *server*, and return whether there were any.
+        """Delete the stored OAuth data of *server*, and return whether anything was stored.
 
-        If the keyring or the file system refuses to delete the data, `items` still returns them.
+        If the keyring or the file system refuses to delete the data, `items` still returns it.
         """
         with self._lock:
             was_there = bool(self.items(server))

@@ -88,7 +88,7 @@ def search(address: str, words: Sequence[str], *, limit: int) -> Found:
 
 
 def get_server(address: str, name: str, version: str = "latest") -> RegisteredServer:
-    """Return the *version* of the server *name* in the registry at *address*.
+    """Return the server *name* of the registry at *address*, in the version *version*.
 
     Raises:
         ServerError: If there is no such server, or the registry cannot be reached or does not

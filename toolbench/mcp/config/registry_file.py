@@ -168,9 +168,10 @@ class Way:
 
 
 def ways(document: Mapping[str, Any]) -> dict[str, Way]:
-    """Return each way to reach or start the server that *document*, a `server.json`, describes.
+    """Return the ways to reach or start the server of *document*, a `server.json`.
 
-    The keys are labels for the user. Ways to reach a remote server come before ways to start one.
+    The keys are labels that the user can choose from. Ways to reach a remote server come before
+    ways to start a server.
 
     Raises:
         ServerError: If none of the ways can be used.

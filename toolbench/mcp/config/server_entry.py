@@ -30,8 +30,8 @@ _OF_EDITORS = frozenset({".vscode", ".cursor", ".roo", ".gemini"})
 def workspace_of(file: Path, here: Path) -> Path:
     """Return the folder for `${workspaceFolder}` and relative paths in the configuration *file*.
 
-    Usually, this is the folder that contains *file*. If *file* is the file of an editor in a
-    project (`.vscode/mcp.json`), return the folder of the project. If *file* contains the user's
+    Usually, this is the folder that contains *file*. If *file* is in a project's folder for an
+    editor (`.vscode/mcp.json`), return the folder of the project. If *file* contains the user's
     settings for all projects, return *here*, the current folder.
     """
     # Without `..`, because the name of the folder is compared

@@ -194,12 +194,12 @@ _OF_THE_WORKSPACE = ("workspaceFolder", "workspaceFolderBasename")
 
 
 def portable_entry(entry: ServerEntry, *, folder: Path, mode: str) -> ServerEntry:
-    """Return a copy of *entry* that works from any folder, with absolute paths and *mode*.
+    """Return a copy of *entry* with absolute paths, so that it works from any folder.
 
     Args:
         entry: The configuration of the server.
         folder: The current folder when the server was connected.
-        mode: The mode of the connection: `auto`, `legacy`, or a version of the protocol.
+        mode: The mode to store in the copy: `auto`, `legacy`, or a version of the protocol.
     """
     known, parts = {}, {}
     for name in _OF_THE_WORKSPACE:

@@ -166,8 +166,8 @@ class ReconnectingConnection:
     async def open(self, mode: str | None = None) -> None:
         """Connect to the server, close the previous connection, and remember the mode that worked.
 
-        If another caller is already connecting with the same mode, wait for that attempt. If that
-        attempt was cancelled or has another *mode*, end it, and start a new one.
+        If another caller is already connecting, wait for that attempt. However, if that attempt was
+        cancelled or has another *mode*, end it and start a new attempt.
 
         Raises:
             ServerError: If the server cannot be reached; the message says what to do.

@@ -99,7 +99,7 @@ class MCPResourceObservation(MCPObservation):
         """The contents of the resource as a Python value.
 
         JSON is parsed, other text is a string, and binary data is bytes. If the server sent several
-        contents or none, the value is a list.
+        contents or none, the value is a list with one item for each content.
         """
         contents = [_content_of(block["resource"]) for block in self.blocks]
         if len(contents) == 1:

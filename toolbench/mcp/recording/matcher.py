@@ -34,7 +34,7 @@ Same = Callable[[Any, Any], bool]
 
 
 class Matcher:
-    """Finds the recorded request that matches a new request, together with its answer.
+    """Finds the recorded request that matches a new request, and the recorded answer.
 
     If several recorded requests match, each of them is used once, in the recorded order. After
     that, the last of them is used every time.

@@ -185,10 +185,9 @@ class Recording:
     def diff(self, other: "Recording") -> list[Change]:
         """Return the changes from the servers in this recording to the servers in *other*.
 
-        The changes have the form that `Snapshot.diff` returns. If each recording has only one
-        server, these two are compared, even if their names differ. Otherwise, servers of the same
-        name are compared. If only one of the recordings has a server, all parts of this server
-        count as added or removed.
+        If each recording has only one server, these two are compared, even if their names differ.
+        Otherwise, servers of the same name are compared. If only one of the recordings has a
+        server, all tools, resources and prompts of this server count as added or removed.
         """
         if len(self.servers) == len(other.servers) == 1:
             return self.snapshot().diff(other.snapshot())

@@ -143,7 +143,7 @@ class Tape:
             self._add(frame)
 
     def outcome(self, call: Exchange) -> Mapping[str, Any] | None:
-        """Return the answer to the tool call *call*. If the call ran as a task, return its result.
+        """Return the answer to the tool call *call*. For a task, return the result of the task.
 
         Return None if the recording ends before the server has answered.
         """

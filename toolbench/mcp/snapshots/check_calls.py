@@ -77,7 +77,7 @@ def check_calls(
     before: Snapshot | None = None,
     server: str | None = None,
 ) -> CheckedCalls:
-    """Return those of *calls* that the server would now refuse, according to *snapshot*.
+    """Return the calls in *calls* that the server would now refuse, according to *snapshot*.
 
     Equal calls count as one. Calls that failed when they were made are ignored.
 
@@ -87,8 +87,8 @@ def check_calls(
             (or `name`) and `arguments`, or a dict with `name` and `arguments`. Hidden secrets, and
             strings that were too long to keep, are not checked.
         before: The tools that the server offered at the time of the calls. If given, calls that
-            were invalid even then are ignored. Calls of tools that have been removed since are then
-            included.
+            were invalid even then are ignored, and the result includes calls of tools that have
+            been removed since.
         server: The name of the server whose calls are checked. If None, all calls are checked.
 
     Examples:
