@@ -74,7 +74,8 @@ class Condenser(Protocol):
 
         Args:
             turns: All turns, oldest first. A call and its answer belong to the same turn.
-            model: The agent's model. It writes the summary if the condenser has no model.
+            model: The agent's model, which writes the summary if the condenser does not have its
+                own model.
             cancel: A handle with which another thread can cancel the request to the model.
 
         Raises:

@@ -350,7 +350,7 @@ class AgentErrorEvent(AnswerEvent):
 
 @dataclass(frozen=True, repr=False)
 class UserRejectObservation(AnswerEvent):
-    """A call that the user or the policy declined, or that was interrupted.
+    """The answer to a call that was interrupted, or that the user or the policy refused.
 
     Examples:
         >>> from toolbench import Conversation, tool

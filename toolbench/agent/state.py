@@ -228,7 +228,7 @@ class Repeats:
         self._last, self._times, self.is_stuck = "", 0, False
 
     def is_third(self, event: ActionEvent) -> bool:
-        """Count a call, and return whether the model has now made it three times in a row.
+        """Count a call, and return whether the model made it at least three times in a row.
 
         A call is counted only once, even if this method gets its event again.
         """

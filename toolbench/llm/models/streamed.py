@@ -43,7 +43,7 @@ class StreamedModel:
         name: The display name of the model.
         provider: The provider whose message format the model uses.
         model: The provider's name for the model.
-        place: The host, for error messages.
+        place: The host that error messages name.
         secrets: The secrets of the model, such as its key, by name.
         options: Fields sent with every request, such as `temperature`.
         price: The price of tokens.
