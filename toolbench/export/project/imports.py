@@ -71,8 +71,8 @@ def import_lines(
     Args:
         name: The name to import.
         statements: The import statements of the notebook. The last one that imports *name* is used.
-        homes: The modules to use if no statement imports *name*, by name. They contain the names
-            that generated code uses.
+        homes: The module of each name that generated code uses. If no statement imports *name*, it
+            is imported from the module in *homes*.
         openhands: Whether to import toolbench's names from the OpenHands SDK instead.
 
     Raises:

@@ -106,7 +106,7 @@ def class_of(
     name: str,
     openhands: bool,
 ) -> str:
-    """Return the code of a class for a tool that was made without a class of the user.
+    """Return the code of a class for a tool for which the user did not write a class.
 
     Args:
         tool: The tool.

@@ -148,9 +148,9 @@ class ApplyPatchTool(ToolDefinition[ApplyPatchAction, ApplyPatchObservation]):
         """Return a list with this tool.
 
         Args:
-            conv_state: The state of the conversation. Patches may change only files in its working
-                directory.
-            workspace_root: The directory to use instead of the working directory.
+            conv_state: The state of the conversation. If *workspace_root* is left out, patches may
+                change only files in the working directory of this state.
+            workspace_root: The only directory in which patches may change files.
         """
         from toolbench.tools.apply_patch.impl import (  # noqa: PLC0415 - as in OpenHands: a definition does not import its implementation
             ApplyPatchExecutor,

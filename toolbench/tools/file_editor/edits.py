@@ -66,10 +66,12 @@ def replacement(file: TextFile, old: str, new: str) -> Change:
 
 
 def insertion(file: TextFile, line: int, new: str) -> Change:
-    """Return the change that inserts *new* into *file* as lines after *line*; 0 is the top.
+    """Return the change that inserts the lines *new* into *file*, below the line number *line*.
+
+    If *line* is 0, the lines are inserted at the top.
 
     Raises:
-        RunError: If the file has fewer lines than *line*.
+        RunError: If the file has no line with this number.
     """
     text, total = file.text, line_count(file.text)
     if line > total:

@@ -196,7 +196,7 @@ def write_in_place(entry: Entry, data: bytes) -> None:
     """Write *data* into the existing file at *entry*, without a rename.
 
     Raises:
-        OSError: If the write fails. Then the file has its old content again.
+        OSError: If the write fails. In this case, the old content has been restored.
         RunError: If the old content cannot be restored either.
     """
     path = readable(str(entry.raw_path))

@@ -90,7 +90,9 @@ class Places:
         return absolute
 
     def entry(self, path: Path, *, follow: bool = True, is_new: bool = False) -> Entry:
-        """Return the entry of *path*; see `Entry.find`.
+        """Return the directory entry to which *path* leads; it must be inside the root.
+
+        *follow* and *is_new* have the same meaning as in `Entry.find`.
 
         Raises:
             RunError: If *path* is outside the root. This is checked before anything is opened.

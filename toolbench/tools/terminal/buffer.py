@@ -32,10 +32,9 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a chunk that may continue in the next chunk."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return the offset at which noise begins that *data* contains only in part.
+        """Return the offset of noise that begins in *data*, but may end in data that is read later.
 
-        Such noise is at the end of *data*, and continues in the data that is read next. Return the
-        length of *data* if there is no such noise.
+        If there is no such noise, return the length of *data*.
         """
         begun = self.begun.search(data, max(len(data) - _LONGEST_NOISE, 0))
         if begun is None:
