@@ -24,7 +24,7 @@ _LONGEST, _BEFORE = 500, 60
 
 
 class Difference(NamedTuple):
-    """A part of two values that differs: its path, and its old and new value.
+    """A part in which two values differ: its path, and its old and new value.
 
     If the part was added, the old value is `NOTHING`. If it was removed, the new value is
     `NOTHING`.
@@ -98,7 +98,7 @@ def _labels(items: list[Any]) -> list[str]:
 
 
 def differences_html(found: Sequence[Difference], *, most: int = 50) -> Html:
-    """Return *found* as HTML for a narrow column, one difference below the other.
+    """Return the differences *found* as HTML for a narrow column, one below the other.
 
     At most *most* differences are shown, and a last line says how many are left out.
     """

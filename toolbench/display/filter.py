@@ -115,7 +115,9 @@ class Term:
 
 
 class Filter:
-    """A filter for rows, such as the rows of a log, parsed from the text that the user typed.
+    """A filter for rows, such as the rows of a log, parsed from text that the user typed.
+
+    The text contains words, and conditions on keys of the rows, such as `ms>500`.
 
     Example:
         ```python
@@ -174,13 +176,13 @@ class Filter:
     def matches(self, row: Any) -> bool:
         """Tell whether all terms hold for *row*.
 
-        Words are searched in the text of the row, and conditions, such as `ms>500`, are compared
-        with its values. If `value(key)` is a tuple, a condition on this key holds if it holds for
-        one item of the tuple. A condition with `!=` must hold for every item.
+        A word must occur in the text of the row. A condition, such as `ms>500`, must hold for the
+        value of its key. If this value is a tuple, the condition must hold for at least one item of
+        the tuple; a condition with `!=` must hold for every item.
 
         Args:
-            row: A string, or an object with an attribute `searched`, the text of the row, and a
-                method `value(key)`, which returns a value of the row.
+            row: A string or an object. If it is an object, its attribute `searched` is the text of
+                the row, and its method `value(key)` returns the value of a key.
         """
         return all(_holds(term, row) for term in self.terms)
 

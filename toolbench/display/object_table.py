@@ -107,9 +107,9 @@ class ObjectTable:
 def object_table(value: Any) -> ObjectTable | None:
     """Return the JSON data *value* as a table; None if it contains no list of objects.
 
-    The list is either *value* itself, or the only value in the object *value* that is a list or an
-    object and is not empty. For example, `{"items": [{"id": 1}], "total": 1}` is a table with one
-    row.
+    The list is *value* itself, or a value in the object *value*. In the second case, all other
+    lists and objects in *value* must be empty. For example, `{"items": [{"id": 1}], "total": 1}` is
+    a table with one row.
     """
     if _is_of_objects(value):
         return ObjectTable(value, {}, "")

@@ -131,7 +131,7 @@ class Span:
         return f"{self.lane} {self.kind} {self.name} {self.state} {self.address} {self.method} {self.text}"
 
     def value(self, key: str) -> object:
-        """Return the value of the span for *key*, with which a filter compares.
+        """Return the span's value for *key*, which a filter compares.
 
         *key* is one of `TIMELINE_KEYS`. For the key `tool`, return both the name and the address of
         the tool, so that a filter can use either.

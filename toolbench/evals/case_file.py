@@ -89,7 +89,9 @@ def _case(data: Any, place: str) -> Case:
 
 
 def write(path: Path, cases: Iterable[Case], head: Head, *, overwrite: bool) -> None:
-    """Write *cases* to the file *path*, together with the other content of the file, *head*.
+    """Write *head* and *cases* to the file *path*.
+
+    *head* is the content of the file besides the cases, as `read` returns it.
 
     Raises:
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
