@@ -188,7 +188,7 @@ class CaseError(ToolbenchError, ValueError):
 
 
 class ConsentError(ToolbenchError, PermissionError):
-    """The user did not agree to a group of calls, or to connecting the servers of a file.
+    """The user did not approve a group of calls, or connections to the servers in a file.
 
     No tool was called, and no server was connected.
 
@@ -210,7 +210,7 @@ class ConsentError(ToolbenchError, PermissionError):
 
 
 class ExportError(ToolbenchError, ValueError):
-    """A tool, or the tools of a server, cannot be written as code; the message says why.
+    """A tool, or the tools of a server, cannot be exported as code; the message says why.
 
     Examples:
         >>> from toolbench import tool
@@ -381,7 +381,7 @@ class RegistrationError(ToolbenchError, ValueError):
 
 
 class SchemaError(ToolbenchError, ValueError):
-    """A JSON Schema that cannot be used.
+    """A JSON Schema cannot be used, for example because it is not valid or too large.
 
     Examples:
         >>> from toolbench import Schema

@@ -93,7 +93,7 @@ class Secret:
 
 
 def secret(name: str) -> Any:
-    """Fill a parameter of a tool with the secret *name*: use the result as the default.
+    """Return a default that fills a parameter of a tool with the secret *name*.
 
     The value is looked up at each call: first in the keyring, then in the environment variable
     *name*. To store it in the keyring, run `keyring set toolbench TRACKER` in a terminal; the

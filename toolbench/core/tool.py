@@ -434,8 +434,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def asks_because(self, action: ActionT) -> str:
         """Return the reason why the call with *action* needs consent; empty if it needs none.
 
-        The reason completes a sentence that begins with "because". The annotations of the tool are
-        judged elsewhere. A subclass can override this method and look at the action.
+        The reason completes a sentence that begins with "because". A subclass can override this
+        method and look at the action. The annotations of the tool are judged separately.
         """
         return ""
 
@@ -515,10 +515,10 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
         """Return a copy of the tool in which the fields in *update* are replaced.
 
-        *update* may contain two more names. `title` replaces the title in the annotations:
-        `split_bill.model_copy(update={"title": "Split the bill"})`. `schema` is another JSON Schema
-        for the arguments. The copy checks arguments with this schema, and passes them to the
-        original tool.
+        *update* may contain two names that are not fields. `title` replaces the title in the
+        annotations: `split_bill.model_copy(update={"title": "Split the bill"})`. `schema` is
+        another JSON Schema for the arguments. The copy checks arguments with this schema, and
+        passes them to the original tool.
 
         Raises:
             RegistrationError: If the tool has no such field, or a value cannot be used.

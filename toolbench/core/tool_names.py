@@ -58,8 +58,9 @@ def tool_at(text: str, tools: Iterable[AnyTool]) -> AnyTool | None:
     the names of several servers fit, as `a` and `a.b` fit `a.b.c`, the longest name is used.
 
     Args:
-        text: `server.tool`, or `server_tool`, the name that the tool gets if names clash.
-        tools: The tools to search; tools of this process have no address.
+        text: The address, `server.tool`. It may also be `server_tool`, which is the name that a
+            tool gets if another tool has the same name.
+        tools: The tools to search. Tools of this process have no address.
     """
     exact, clashing = [], []
     for tool in tools:

@@ -93,8 +93,8 @@ def secrets_in_words(
 def is_short_secret(name: str, value: str) -> bool:
     """Tell whether a short *value* of the server setting *name* is a secret.
 
-    A switch is not a secret, as in `AUTH=none`. The name must also be a clear sign of a secret: the
-    name in `SORT_KEY=name` is not clear enough for a short value.
+    A switch such as `AUTH=none` is not a secret. The name must also be a clear sign of a secret.
+    For example, `SORT_KEY` is not a clear sign, so a short value of this setting is not a secret.
     """
     return is_secret_argument(name) and value.lower() not in _SWITCHES
 
