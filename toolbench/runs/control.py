@@ -323,8 +323,8 @@ class Control:
     def break_off(self, threads: list[Thread]) -> None:
         """Kill the processes of the run, and raise `RunCancelled` in its thread.
 
-        Processes that a thread of the run starts through `subprocess` are found on every system.
-        Processes started in another way are found only on Linux.
+        Processes that a thread of the run started through `subprocess` are killed on every system.
+        Processes that were started in another way are killed only on Linux.
 
         Args:
             threads: The threads of the run.

@@ -39,8 +39,8 @@ class Dialogue:
             the run's own thread can ask the user.
         answers: The answers so far, for the record.
         unanswered: The questions that have no answer yet, or never got one.
-        waits: The questions that this run itself asked, including those for consent, with the start
-            and the end of each wait.
+        waits: The questions that this run itself asked, including questions for consent, with the
+            start and the end of each wait.
         version: The number of changes to the questions and answers; see `Run.version`.
         when_changed: A function that is called when a question is asked and when it is answered.
     """
@@ -411,7 +411,7 @@ class _QuestionWithdrawn(BaseException):
 
 
 def withdrawable(ask: Asker, work: Cancellable) -> Asker:
-    """Return an asker like *ask* that stops asking as soon as *work* is cancelled.
+    """Return a function like *ask* that stops asking as soon as *work* is cancelled.
 
     The answer is then a cancel. In the main thread, *ask* may be blocked in `input()`, which only
     an exception can end. In a terminal, the exception arrives only after the user presses Enter. In

@@ -464,9 +464,9 @@ class RunHistory(Sequence[RunRecord]):
 class ListedRuns(list[RunRecord]):
     """The last runs of a history, or the runs that match a filter, shown as a table.
 
-    The table shows the newest run first. The list itself has the oldest run first, as the history
-    has. In a notebook with a kernel, the table is a `HistoryPanel`, in which you can open runs, run
-    them again and compare them.
+    The table shows the newest run first. The list itself begins with the oldest run, like the
+    history. In a notebook with a kernel, the table is a `HistoryPanel`, in which you can open runs,
+    run them again and compare them.
 
     Attributes:
         words: The filter that all the runs match.

@@ -485,7 +485,7 @@ class RunRecord:
         return perform(self.again("python", {**(arguments or {}), **kwargs}))
 
     def again(self, source: Source, changed: Mapping[str, Any] | None = None) -> Run:
-        """Return a new run of the same call, for `perform`; see `rerun`.
+        """Return a new run of the same call, which can be passed to `perform`; see `rerun`.
 
         Args:
             source: The kind of caller that starts the new run, such as `button`.

@@ -17,7 +17,7 @@ from toolbench.runs.run import numbers
 
 
 def reset() -> None:
-    """Restore the state of this session to that of a new process, for tests.
+    """Make this session like a new process, for tests.
 
     Background runs are told to stop. Records, verdicts, registered tools, secrets and the progress
     line of the cell are forgotten. The next run is number 1 again.
