@@ -118,7 +118,7 @@ _LISTED = 20
 
 
 class ArgumentsError(ToolbenchError, ValueError):
-    """The arguments of a call do not fit the tool's schema; `problems` says what is wrong with them.
+    """The arguments of a call do not fit the tool's schema; `problems` lists the reasons.
 
     Examples:
         >>> from toolbench import tool

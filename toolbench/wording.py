@@ -14,7 +14,7 @@ _BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def counted(count: int, noun: str) -> str:
-    """Return *count* with *noun*: `1 row`, `1,234 rows`. The plural of *noun* must only need an s."""
+    """Return *count* with *noun*, to which an s may be added: `1 row`, `1,234 rows`."""
     if count == 1:
         return f"1 {noun}"
     return f"{count:,} {noun}s"

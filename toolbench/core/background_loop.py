@@ -199,8 +199,8 @@ class Portal:
     def close(self) -> None:
         """Close connections, cancel all tasks and stop the loop; a later call starts a new loop.
 
-        Until it stops, the loop still runs calls from other threads, because connections may need
-        them in order to close.
+        While the loop is closing, it still runs calls from other threads. Connections may need
+        these calls in order to close.
         """
         with self._closing_lock:
             running = self._running

@@ -21,7 +21,7 @@ class TextContent(BaseModel):
     cache_prompt: bool = False
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
-        """Return the block as a list of one content part, in the format of OpenAI's chat completions.
+        """Return the block as a list of one content part, in OpenAI's format for chat completions.
 
         Examples:
             >>> from toolbench import Observation, TextContent
@@ -48,7 +48,7 @@ class ImageContent(BaseModel):
     cache_prompt: bool = False
 
     def to_llm_dict(self) -> list[dict[str, Any]]:
-        """Return one content part for each image, in the format of OpenAI's chat completions.
+        """Return one content part for each image, in OpenAI's format for chat completions.
 
         Examples:
             >>> from toolbench import ImageContent

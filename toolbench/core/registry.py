@@ -60,11 +60,11 @@ class ToolRegistry:
         """
 
     def register(self, name: str, recipe: Registered, *, aliases: Sequence[str] = ()) -> None:
-        """Register *recipe* as *name*; warn if this replaces a recipe from another place in the code.
+        """Register *recipe* as *name*; warn if it replaces a recipe from other code.
 
         Args:
             name: The name under which the recipe is found and listed.
-            recipe: The tool, the class or the function.
+            recipe: A tool, a ToolDefinition subclass or a function; see the class.
             aliases: Other names under which the recipe is found, but not listed. If a tool is
                 registered under such a name, that tool is found instead.
 

@@ -177,7 +177,7 @@ class Schema(BaseModel):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Validate *obj* as pydantic does; a dict may have the key `kind`, as `to_dict` writes it."""
+        """Validate *obj* as pydantic does; a dict may have the key `kind` from `to_dict`."""
         if options or not isinstance(obj, dict) or "kind" in obj:
             return super().model_validate(untagged(cls, obj), **options)
         # Quick: every call
@@ -186,7 +186,7 @@ class Schema(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """Validate JSON as pydantic does; the object may have the key `kind`, as `to_dict` writes it."""
+        """Validate JSON as pydantic does; the object may have the key `kind` from `to_dict`."""
         # pydantic says what is wrong if it is not JSON
         with suppress(ValueError):
             value = from_json(json_data)
@@ -418,7 +418,7 @@ class Observation(Schema):
         return result
 
     def _structured(self) -> dict[str, Any] | None:
-        """Return the fields as a JSON object; None if the class has only the fields of Observation."""
+        """Return the fields as a JSON object; None if all of them are fields of Observation."""
         if type(self).model_fields.keys() == Observation.model_fields.keys():
             return None
         return self._dumped(exclude_unset=False)

@@ -320,7 +320,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> Sequence[Self]:
-        """Return the tools of this class. A subclass overrides this as `create(conv_state=None, ...)`.
+        """Return the tools of this class; a subclass defines `create(conv_state=None, ...)`.
 
         Raises:
             NotImplementedError: If the class does not override this method.
@@ -357,7 +357,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
 
     @property
     def callers(self) -> frozenset[str]:
-        """The callers that the tool allows in addition to people: `model`, `app`, or both (the default).
+        """The callers that the tool allows besides users: `model`, `app`, or both (the default).
 
         Source: MCP Apps, SEP-1865, `_meta.ui.visibility`.
         """
@@ -473,8 +473,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool that has this name and was defined at the same place in the code.
 
-        A tool that was made inside a function returns itself, because the function may make many
-        tools.
+        If this tool was made inside a function, return this tool itself, because each call of the
+        function may make a different tool.
         """
         if not self.is_stale:
             return self
