@@ -66,8 +66,8 @@ class Output:
 
         Args:
             data: The bundle.
-            name: The display id. The new bundle replaces an earlier bundle with this id: in the
-                same place if there is room, else at the end.
+            name: The display id. An earlier bundle with this id is replaced. The new bundle takes
+                its place if there is room; otherwise, it is added at the end.
         """
         text, html = bundle_text(data), bundle_html(data)
         self._take_in(Chunk("display", f"{text}\n", html, name))

@@ -99,7 +99,7 @@ class ProgressView:
         return self.draw
 
     def draw(self) -> None:
-        """Show the progress on the cell's line, unless it is empty or was drawn a moment ago.
+        """Show the progress on the cell's line, unless there is none or it was drawn a moment ago.
 
         Outside a cell or in another thread, this does nothing.
         """

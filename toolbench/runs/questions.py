@@ -423,7 +423,8 @@ def answering(*answers: Any, by: str | None = None) -> Iterator[None]:
             (`True` is yes), a question for one value, or a form with one field. `None` declines. An
             `Answer` is used as it is.
         by: The name of an MCP server. Only questions of this server get the answers, so that
-            no other server gets a password. Other questions go to the block around this one, or else to the user.
+            no other server gets a password. Other questions go to the block around this one, or
+            else to the user.
 
     Raises:
         TypeError: If *by* is not a name.

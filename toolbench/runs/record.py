@@ -477,7 +477,7 @@ class RunRecord:
         Raises:
             ToolNotFoundError: If the record was read from a file, and there is no tool of that
                 name here, or the server of the tool is not connected.
-            ToolbenchError: If a secret is missing, or an argument was not kept.
+            ToolbenchError: If the record does not have one of the arguments, such as a secret.
         """
         # `perform` records runs, and imports this module for that
         from toolbench.runs.perform import perform  # noqa: PLC0415
