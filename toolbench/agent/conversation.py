@@ -381,9 +381,9 @@ class Conversation:
         return self.agent_state.spending.total
 
     def spend(self, usage: Usage | None) -> None:
-        """Add the tokens and cost of one answer to `usage`, here and in the `parent` conversation.
+        """Count the tokens and cost of an answer for this conversation and its `parent`.
 
-        Do nothing if the conversation has no agent.
+        If the conversation has no agent, do nothing.
 
         Args:
             usage: The tokens and cost of the answer; None if they are not known.

@@ -92,9 +92,9 @@ _STRICT = "__toolbench_strict__"
 def action_with_known_names(action_type: type[ModelT], arguments: Mapping[str, Any]) -> ModelT:
     """Validate *arguments* as an object of *action_type*, and refuse unknown names at any depth.
 
-    Some objects may have any names: an object of a model with `extra="allow"` or `extra="ignore"`,
-    and an object that a *before* validator reads. Inside a *wrap* validator, any names are accepted
-    at any depth.
+    Unknown names are accepted in three places: in a model with `extra="allow"` or
+    `extra="ignore"`, in an object that a *before* validator reads, and everywhere inside a *wrap*
+    validator.
 
     Raises:
         ValidationError: If *arguments* do not fit, or contain an unknown name.

@@ -113,8 +113,8 @@ def _steps(value: Any) -> Iterable[tuple[str | int, Any]]:
 def format_problems(node: Node, value: Any, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem for each string in *value* that does not have the `format` of its schema.
 
-    If the default, an example or a listed value of a schema does not have the format either, any
-    string is accepted there.
+    A schema is not trusted if its own default, an example or a listed value does not have the
+    `format`. For such a schema, every string is accepted.
 
     Args:
         node: The node of the schema for *value*.

@@ -299,11 +299,10 @@ def way_back(server: str) -> str:
 
 
 def way_to_tool(sessions: Sessions, tool: str, there: Iterable[AnyTool]) -> str:
-    """Return advice on how to find *tool*, which no connected server has under this name.
+    """Return advice for the user who asked for *tool*, which was not found.
 
-    If connected servers have tools of the same name, the advice contains their addresses. If a
-    disconnected server has the tool, the advice names the server. Return an empty string if there
-    is no advice.
+    The advice names the tools of connected servers that can be meant, and a disconnected server
+    that has the tool. If there is no advice, return an empty string.
 
     Args:
         sessions: The sessions of the disconnected servers, by name.

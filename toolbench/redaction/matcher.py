@@ -70,7 +70,7 @@ class Matcher:
     def begun(self, data: bytes) -> int:
         """Return how many bytes at the end of *data* may be the beginning of a pattern.
 
-        A complete pattern at the end is included if it is a word, because the word may continue.
+        A whole word at the end is counted, too, because the next bytes may make it longer.
         """
         end = data[-self._longest :]
         if len(end.translate(None, self._first_bytes)) == len(end):

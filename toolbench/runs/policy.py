@@ -309,12 +309,11 @@ class Policy:
 
 
 def ask_consent(question: Question, run: Run | None, *, is_asked_once: bool) -> Consent:
-    """Ask *question*, which requests consent to *run*, or to calls that have no run yet.
+    """Ask the user for consent to a run, or to calls that have no run yet (*run* is None).
 
-    *is_asked_once* is true if one approval holds for the session. In this case, two special rules
-    apply. A preset answer (see `answering`) can refuse but not approve, because it was given
-    without knowing this question. If nobody can be asked, the call may run, unless an outside agent
-    or an app caused it.
+    If *is_asked_once* is true, one approval holds for the session, and two rules differ. A preset
+    answer (see `answering`) can refuse but not approve, because it was given without knowing this
+    question. If nobody can be asked, the call may run, unless an outside agent or an app caused it.
     """
     if run is None:
         preset = preset_here(question)

@@ -26,7 +26,9 @@ class _Outcome(NamedTuple):
 
 
 def undisturbed(work: Callable[[], T], when_abandoned: Callable[[], object]) -> T:
-    """Run *work* in a thread that interrupts do not reach; return its result or raise its error.
+    """Run *work* in another thread, where no interrupt can stop it, and wait for its result.
+
+    An exception in *work* is raised here.
 
     Args:
         work: The function to run. It sees a copy of the caller's context variables.

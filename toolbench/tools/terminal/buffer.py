@@ -32,9 +32,9 @@ class Noise(NamedTuple):
     """The pattern of noise at the end of a chunk that may continue in the next chunk."""
 
     def begins_in(self, data: bytes) -> int:
-        """Return the offset of noise that begins in *data*, but may end in data that is read later.
+        """Return the offset at which incomplete noise begins, which more data may complete.
 
-        If there is no such noise, return the length of *data*.
+        If *data* does not end with incomplete noise, return the length of *data*.
         """
         begun = self.begun.search(data, max(len(data) - _LONGEST_NOISE, 0))
         if begun is None:

@@ -37,8 +37,7 @@ UNSET: Final = Unset.UNSET
 class Editor(ABC):
     """The base class of editors. An editor holds the value of one field, and makes its widget.
 
-    The editor itself keeps the value, because its widget is built only when it is first shown. The
-    class of a field is `Slot`.
+    The editor itself keeps the value, because its widget is built only when it is first shown.
 
     Attributes:
         labelled: Whether the widget itself shows the name of the field.

@@ -265,10 +265,9 @@ class Positions(Container):
 
     @property
     def trouble(self) -> str:
-        """An error if a position has a value but an earlier position has none; otherwise empty.
+        """The error if a position is empty although a later one has a value; empty without an error.
 
-        Otherwise, the list would be sent without the empty position, and the later values would be
-        at wrong positions.
+        A list cannot have a gap: each later value would move to an earlier position.
         """
         gap: Slot | None = None
         for item in self._items:

@@ -533,9 +533,9 @@ class LogView:
 
 
 def divided(chunks: list[Chunk]) -> tuple[list[Piece], Piece]:
-    """Split the output *chunks* into pieces of whole lines, and return the pieces and the rest.
+    """Split an output into pieces of whole lines, and the rest.
 
-    The pieces contain about `LIVE` characters in total; all later output is the rest. When more
+    The pieces contain the first 20,000 characters (`LIVE`), and the rest is what follows. When more
     output arrives, only the last piece and the rest can change.
     """
     pieces: list[Piece] = []
