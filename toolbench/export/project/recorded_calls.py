@@ -62,8 +62,9 @@ def calls_of(
     If the user was asked a question during a call, the test gives the same answer. The following
     calls do not become tests:
 
-    - calls that were stopped or not allowed, and failed calls if *openhands* is true;
-    - calls with invalid arguments, unless the tests compare the results of the tool;
+    - calls that were stopped or not allowed;
+    - failed calls, if *openhands* is true;
+    - calls with invalid arguments, if the tests do not compare the results of the tool;
     - calls that ran before the last change of the tool, or of code that the tool needs;
     - calls with a secret, or with values that JSON cannot express;
     - calls with a question that nobody answered.

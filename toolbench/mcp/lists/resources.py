@@ -295,12 +295,11 @@ class ResourceList(RemoteList[Resource]):
         return read_resources(offers)
 
     def read(self, uri: str, *, anew: bool = False) -> MCPResourceObservation:
-        """Read the resource *uri*, even if the list does not contain it.
+        """Read the resource at *uri*, which may be missing in the server's list of resources.
 
         If an earlier answer is still fresh according to its `ttlMs`, it is returned without a
-        request. If *anew* is True, the resource is always requested. Two kinds of secrets in *uri*
-        are hidden in the traffic: secrets that the session knows, and parameters with names such as
-        `token`.
+        request. If *anew* is True, the resource is always requested. Known secrets in *uri*, and
+        parameters with names such as `token`, are masked in the record of the traffic.
 
         Raises:
             ServerError: If the server refuses or cannot be reached.

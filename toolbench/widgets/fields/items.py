@@ -173,10 +173,10 @@ class Marks(Picker):
         return [values[number] for number in self.picked]
 
     def write(self, value: Any) -> bool:
-        """Mark the items of the list *value*.
+        """Select the items of the list *value* in the widget.
 
-        Return False if an item is not a known value, occurs twice, or is not in the order of the
-        schema.
+        Return False, and select nothing, if an item is not one of the choices, occurs twice, or is
+        not in the order of the schema.
         """
         if not isinstance(value, list):
             return False
@@ -196,10 +196,10 @@ class Marks(Picker):
         return self._default
 
     def refresh(self) -> None:
-        """Update the marks, and the parts that every editor has.
+        """Show the selected items in the widget.
 
-        If the field has no value, the values of the default are shown as marked. If the value is
-        null, no value is shown as marked.
+        If the field has no value, the items of its default are selected. If the value is null, none
+        is selected.
         """
         super().refresh()
         if self._widget is not None:

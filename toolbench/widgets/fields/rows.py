@@ -265,7 +265,7 @@ class Positions(Container):
 
     @property
     def trouble(self) -> str:
-        """The error if a position is empty although a later one has a value; empty without an error.
+        """The error if a position is empty although a later one has a value; otherwise "".
 
         A list cannot have a gap: each later value would move to an earlier position.
         """
