@@ -108,7 +108,7 @@ def beside_raw(ledger, work, ours, theirs, goal, rounds=CALLS):
         goal=goal,
         rounds=rounds,
         clock=WALL,
-        note=f"median of {rounds}",
+        note="median of {rounds}",
     )
 
 

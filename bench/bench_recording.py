@@ -51,7 +51,7 @@ def test_a_recorded_call(ledger, client, tmp_path):
         goal=1.05,
         rounds=CALLS,
         clock=WALL,
-        note=f"median of {CALLS} times {BATCH} calls",
+        note=f"median of {{rounds}} times {BATCH} calls",
     )
 
 
@@ -66,7 +66,7 @@ def test_a_replayed_call(ledger, client, tmp_path):
         limit=0.001,
         rounds=300,
         clock=WALL,
-        note="median of 300",
+        note="median of {rounds}",
     )
 
 

@@ -1,4 +1,4 @@
-"""What serving costs: a call beside a bare FastMCP server, and what ten thousand calls leave."""
+"""What serving costs: a call beside a bare FastMCP server, and what five thousand calls leave."""
 
 import gc
 import subprocess
@@ -21,7 +21,7 @@ from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.served_panel import ServedPanel
 
 CALLS = 300
-MANY = (2_000, 4_000, 10_000)
+MANY = (1_000, 2_000, 5_000)
 OURS = """
 import sys
 from toolbench import tool
@@ -90,7 +90,7 @@ def test_a_call(ledger):
             goal=1.1,
             rounds=CALLS,
             clock=WALL,
-            note=f"over HTTP, median of {CALLS}",
+            note="over HTTP, median of {rounds}",
         )
 
 

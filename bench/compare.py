@@ -31,7 +31,7 @@ from run import ROOT, everything, measured
 _T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 _ROUNDS = 5
 _FOLDER = "toolbench-base-"
-_HEAD = "| work | here | base | ratio | 95 % interval | |\n|---|--:|--:|--:|--:|---|"
+_HEAD = "| work | here | base | ratio | 95 % interval | verdict |\n|---|--:|--:|--:|--:|---|"
 
 
 @dataclass

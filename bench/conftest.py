@@ -6,16 +6,11 @@ from pathlib import Path
 
 import peers
 import pytest
-from ledger import SINK, Ledger
+from ledger import SINK, Ledger, section
 from probe import Probe
 from report import as_text
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "tools_public.jsonl"
-
-
-def section(module) -> str:
-    """The first words of the module's sentence."""
-    return module.__doc__.partition(":")[0].partition("\n")[0].rstrip(".")
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +21,7 @@ def ledgers() -> dict[str, Ledger]:
 @pytest.fixture
 def ledger(request, ledgers) -> Ledger:
     """Takes the rows of this module."""
-    name = section(request.module)
+    name = section(request.module.__doc__)
     return ledgers.setdefault(name, Ledger(name))
 
 
@@ -60,7 +55,7 @@ def corpus() -> Path:
 def pytest_runtest_makereport(item, call):
     """Enter what failed, and what was not measured, as rows of their own."""
     report = yield
-    ledger = Ledger(section(item.module))
+    ledger = Ledger(section(item.module.__doc__))
     work = item.name.removeprefix("test_").replace("_", " ")
     if report.failed:
         ledger.error(work, report.longrepr.reprcrash.message.partition("\n")[0])

@@ -16,6 +16,7 @@ from browser.chromium import FLAGS  # noqa: E402 - the rig of the browser tests
 from browser.lab import NotebookPage, write_notebook  # noqa: E402
 from browser.server import JupyterServer  # noqa: E402
 from browser.tab import Tab  # noqa: E402
+from measuring import fewer  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 # Ms without a change in the cell's output mean that it is drawn
@@ -97,7 +98,7 @@ def last_changes(
     with opened(cells, python, setup) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
-        return _turns(page, list(cells), rounds)
+        return _turns(page, list(cells), fewer(rounds))
 
 
 def longest_tasks(
@@ -111,7 +112,7 @@ def longest_tasks(
         page.run(0)
         page.tab.page.evaluate(_WATCH)
         longest: dict[str, list[float]] = {name: [] for name in cells}
-        for _ in range(rounds):
+        for _ in range(fewer(rounds)):
             for index, name in enumerate(cells, 1):
                 page.show(index)
                 page.tab.page.evaluate("() => { tasks.length = 0; }")
@@ -134,7 +135,7 @@ def rows_in_the_page(
         page.run(0)
         page.show(1)
         taken = []
-        for _ in range(rounds + 1):
+        for _ in range(fewer(rounds) + 1):
             *times, rows, count = page.tab.page.evaluate(_ROWS, [1, text])
             assert 0 < rows < 200 and " of 10,000 rows" in count, count
             taken.append([ms / 1000 for ms in times])

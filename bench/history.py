@@ -11,6 +11,8 @@ from ledger import Row
 
 HERE = Path(__file__).parent
 PLACE = HERE / "history"
+# The part of a file's time that does not depend on its rounds: processes, pages and data are made
+FIXED = 0.5
 
 
 @dataclass
@@ -29,6 +31,8 @@ class Entry:
     rows: list[Row]
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each file took."""
+    shares: dict[str, float] = field(default_factory=dict)
+    """The share of its rounds that each file made in that time."""
 
     def save(self, place: Path = PLACE) -> Path:
         """Write it into a file of its own, and return the path."""
@@ -60,6 +64,26 @@ def newest(place: Path = PLACE) -> Entry | None:
     """Return the last run; None if there is none yet."""
     files = sorted(place.glob("*.json"))
     return Entry.load_from(files[-1]) if files else None
+
+
+def whole_seconds(place: Path = PLACE) -> dict[str, float]:
+    """Return how long each file takes with all its rounds, as the last run has it."""
+    entry = newest(place)
+    if entry is None:
+        return {}
+    return {
+        name: taken / time_for(entry.shares.get(name, 1)) for name, taken in entry.seconds.items()
+    }
+
+
+def time_for(share: float) -> float:
+    """Return the part of its whole time that a file takes for a *share* of its rounds."""
+    return FIXED + (1 - FIXED) * share
+
+
+def share_for(time_part: float) -> float:
+    """Return the share of its rounds that a file can make in a part of its whole time."""
+    return (time_part - FIXED) / (1 - FIXED)
 
 
 def course(work: str, place: Path = PLACE) -> list[tuple[str, str, Row]]:

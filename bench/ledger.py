@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
 
-from measuring import CPU, ROUNDS, WALL, Clock, Timed, by_turns, profile, timed
+from measuring import CPU, ROUNDS, WALL, Clock, Timed, by_turns, fewer, profile, timed
 
 # The file the rows of this process go to
 SINK = "TOOLBENCH_BENCH_ROWS"
@@ -40,6 +40,8 @@ class Row:
     note: str = ""
     profile: str = ""
     points: dict[str, float] = field(default_factory=dict)
+    bound: float | None = None
+    """Of a goal that cannot be met: how many times the least that it takes, measured in this run."""
 
     @property
     def ratio(self) -> float | None:
@@ -60,8 +62,19 @@ class Row:
         return self.ours / self.goal if self.goal else self.ours + 1
 
     @property
+    def allowed(self) -> float | None:
+        """The most that the goal allows; None where it is not a most."""
+        if self.goal is None or self.kind not in ("ratio", "more", "limit"):
+            return None
+        if self.kind == "ratio":
+            return self.goal * (self.theirs or 0)
+        return self.goal + (self.theirs or 0)
+
+    @property
     def missed(self) -> bool:
-        """Whether there is a goal, and it was not reached."""
+        """Whether there is a goal that can be met, and it was not reached."""
+        if self.bound is not None:
+            return False
         return self.steep if self.kind == "curve" else (self.used or 0) > 1
 
     @property
@@ -98,8 +111,9 @@ class Ledger:
         clock: Clock = CPU,
         note: str = "",
     ) -> Row:
-        """Time both by turns; *goal* is the largest ratio."""
+        """Time both by turns; *goal* is the largest ratio; a *note* may name the `{rounds}`."""
         mine, theirs = by_turns([timed(ours, clock), timed(peer, clock)], rounds)
+        note = note.replace("{rounds}", f"{fewer(rounds)}")
         row = self._row(work, "ratio", _unit(clock), mine, goal, note)
         row.theirs, row.peer = theirs, peer_name
         return self._enter(row, ours)
@@ -131,8 +145,9 @@ class Ledger:
         clock: Clock = CPU,
         note: str = "",
     ) -> Row:
-        """Time one thing; *limit* is in seconds."""
+        """Time one thing; *limit* is in seconds; a *note* may name the `{rounds}`."""
         [mine] = by_turns([timed(ours, clock)], rounds)
+        note = note.replace("{rounds}", f"{fewer(rounds)}")
         return self._enter(self._row(work, "limit", _unit(clock), mine, limit, note), ours)
 
     def limit(self, work: str, value: float, unit: str, limit: float, note: str = "") -> Row:
@@ -200,6 +215,11 @@ class Ledger:
             with Path(sink).open("a", encoding="utf-8") as file:
                 file.write(row.dump() + "\n")
         return row
+
+
+def section(docstring: str) -> str:
+    """Return the section of a file of benchmarks: the first words of its *docstring*."""
+    return docstring.partition(":")[0].partition("\n")[0].rstrip(".")
 
 
 def steepness(points: Mapping[int, float]) -> float:

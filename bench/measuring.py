@@ -2,6 +2,7 @@
 
 import cProfile
 import gc
+import os
 import pstats
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,10 @@ CPU: Clock = time.process_time
 WALL: Clock = time.perf_counter
 CLOCKS = {"CPU": CPU, "wall": WALL}
 ROUNDS = 15
+# The share of its rounds that there is time for, in the environment of a file of benchmarks
+SHARE = "TOOLBENCH_BENCH_SHARE"
+# Rounds that are made however short the time is
+LEAST = 3
 # Seconds that a round takes at least
 ROUND = 0.01
 _ROOT = Path(__file__).parents[1]
@@ -34,9 +39,10 @@ class Stopwatch:
         self._calls = 0
 
     def seconds(self) -> float:
-        if not self._calls:
-            self._calls = self._enough()
-        return self._round(self._calls)
+        if self._calls:
+            return self._round(self._calls)
+        # The first round, which warms up
+        return self._enough()
 
     def _round(self, calls: int) -> float:
         work, clock = self.work, self._clock
@@ -45,13 +51,15 @@ class Stopwatch:
             work()
         return (clock() - start) / calls
 
-    def _enough(self) -> int:
+    def _enough(self) -> float:
         # The first call fills caches
         self.work()
-        calls = 1
-        while calls < 100_000 and self._round(calls) * calls < ROUND / 2:
-            calls *= 4
-        return calls
+        self._calls = 1
+        while (seconds := self._round(self._calls)) * self._calls < ROUND / 2:
+            if self._calls >= 100_000:
+                break
+            self._calls *= 4
+        return seconds
 
 
 class Cold:
@@ -88,12 +96,18 @@ def timed(work: Callable[[], object] | Timed, clock: Clock) -> Timed:
     return Stopwatch(work, clock) if callable(work) else work
 
 
+def fewer(rounds: int) -> int:
+    """Return how many of *rounds* there is time for."""
+    share = float(os.environ.get(SHARE, "1"))
+    return max(min(rounds, LEAST), round(rounds * share))
+
+
 def by_turns(watches: Sequence[Timed], rounds: int = ROUNDS) -> list[float]:
     """Return the median seconds of each; who begins changes from round to round."""
     taken: list[list[float]] = [[] for _ in watches]
     order = list(range(len(watches)))
     # The round before the first warms up
-    for number in range(-1, rounds):
+    for number in range(-1, fewer(rounds)):
         if number % 5 == 0:
             gc.collect()
         for which in order if number % 2 else reversed(order):

@@ -1,19 +1,24 @@
 """The rows of a run as Markdown: what was missed first, then every section, then the curves."""
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from ledger import Row
 
+# How many times the least that anybody needs is near it
+_NEAR = 1.25
 _WHY = Path(__file__).with_name("why.toml")
-_HEAD = "| work | toolbench | peer or limit | ratio | goal | |\n|---|--:|--:|--:|--:|---|"
+_HEAD = "| work | toolbench | peer or limit | ratio | goal | result |\n|---|--:|--:|--:|--:|---|"
 _INTRO = """\
 Written by `make bench` in one run; not edited by hand. Times are medians of at least five
 rounds (fewer where one takes seconds) in which toolbench and its peer take turns. The **ratio** is the claim: it holds on
 other machines, the times do not. A goal is the largest ratio, the most seconds more than
 the peer (+), or a limit (≤ or ≥). CPU: processor time of the process; wall: what who waits sees.
+**Bound** says that a goal is out of reach: the least that the work takes was measured in the same run, and is
+more than the goal allows; ours takes at most a quarter more than that least, and counts as met.
 """
 _CURVES = """\
 What an item costs among so many, and the power of the number of items with which the whole
@@ -24,10 +29,12 @@ grows from the last but one size to the last: 1 is linear. What grows faster tha
 
 def written(rows: Sequence[Row], about: Iterable[str]) -> str:
     """Return the whole page."""
+    find_bounds(rows)
     plain = [row for row in rows if row.kind not in ("curve", "absent", "error")]
     curves = [row for row in rows if row.kind == "curve"]
     parts = ["# What toolbench costs", _INTRO, _list(about), _verdict(rows)]
-    parts += _missed([row for row in rows if row.missed])
+    parts += _explained("Missed", [row for row in rows if row.missed])
+    parts += _explained("Bound", [row for row in rows if row.bound is not None])
     for section, entries in groupby(plain, key=lambda row: row.section):
         parts += [f"## {section}", "\n".join([_HEAD, *map(_line, entries)])]
     parts += ["## How cost grows", _CURVES, *_tables(curves)] if curves else []
@@ -35,6 +42,27 @@ def written(rows: Sequence[Row], about: Iterable[str]) -> str:
         lines = [_escaped(f"{row.work}: {row.note}") for row in rows if row.kind == kind]
         parts += [f"## {title}", _list(lines)] if lines else []
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def find_bounds(rows: Sequence[Row]) -> None:
+    """Note of each row that missed its goal whether its lower bound was measured, and is over the goal.
+
+    The bound is the peer of the row that why.toml names.
+    """
+    named, by_work = _why().get("bound", {}), {row.work: row for row in rows}
+    for row in rows:
+        row.bound = None
+        beside = by_work.get(named.get(row.work))
+        if not row.missed or row.allowed is None or beside is None:
+            continue
+        if beside.unit == row.unit and beside.theirs is not None and beside.theirs > row.allowed:
+            times = beside.ours / beside.theirs
+            if times <= _NEAR:
+                row.bound = times
+
+
+def _why() -> Mapping[str, Any]:
+    return tomllib.loads(_WHY.read_text("utf-8"))
 
 
 def as_text(row: Row) -> str:
@@ -72,12 +100,14 @@ def _verdict(rows: Sequence[Row]) -> str:
     missed = sum(row.missed for row in goals)
     failed = sum(row.kind == "error" for row in rows)
     told = f"**{len(goals) - missed} of {len(goals)} goals met, {missed} missed.**"
+    if bound := sum(row.bound is not None for row in goals):
+        told += f" Of those met {bound} are bound."
     return f"{told} {failed} measurements failed." if failed else told
 
 
-def _missed(rows: Sequence[Row]) -> list[str]:
-    why = tomllib.loads(_WHY.read_text("utf-8")) if _WHY.is_file() else {}
-    parts = ["## Missed"] if rows else []
+def _explained(title: str, rows: Sequence[Row]) -> list[str]:
+    why = _why()
+    parts = [f"## {title}"] if rows else []
     for row in rows:
         reason = why.get(row.work, "Not explained yet.")
         parts.append(f"**{_escaped(row.work)}** ({_result(row).replace('*', '')}). {reason}")
@@ -128,6 +158,8 @@ def _goal(row: Row) -> str:
 def _result(row: Row) -> str:
     if row.kind == "curve":
         return "**defect**" if row.steep else "fine"
+    if row.bound is not None:
+        return f"bound, {row.bound:.2f} times the least"
     used = row.used
     if used is None:
         return ""
@@ -139,7 +171,7 @@ def _tables(rows: Sequence[Row]) -> list[str]:
     tables = []
     for sizes, entries in groupby(rows, key=lambda row: tuple(row.points)):
         head = [
-            f"| work | {' | '.join(f'{int(n):,}' for n in sizes)} | should | grows | |",
+            f"| work | {' | '.join(f'{int(n):,}' for n in sizes)} | should | grows | result |",
             f"|---|{'--:|' * len(sizes)}--:|--:|---|",
         ]
         tables.append("\n".join(head + [_curve(row) for row in entries]))

@@ -2,12 +2,13 @@
 
 python bench/run.py             # all of it
 python bench/run.py core forms  # some of it: shown, not written
-python bench/run.py --minutes 30  # all of it, in more than the 15 minutes it has otherwise
+python bench/run.py --minutes 30  # all of it, in more than the 12 minutes it has otherwise
 python bench/run.py --report    # write RESULTS.md anew from the last run in history/
 python bench/run.py --course "a call"  # what this work took in every run in history/
 """
 
 import argparse
+import ast
 import compileall
 import os
 import signal
@@ -22,16 +23,24 @@ from pathlib import Path
 import history
 import machine
 import peers
-from ledger import SINK, Row
-from report import as_text, written
+from ledger import SINK, Row, section
+from measuring import SHARE
+from report import as_text, find_bounds, written
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+sys.path.append(str(ROOT / "scripts"))
+
+import figures  # noqa: E402 - a script, which is in no package
+
 ROWS = ROOT / "build" / "bench"
-# For all files; what is then not measured is entered as such
-MINUTES = 15
+# For all files: where they are short, works are measured in fewer rounds
+MINUTES = 12
 # For one file
 SECONDS = 300
+# What a file is thought to take that no run had yet, and what is left over for what takes longer
+SOME, SPARE = 30, 30
+LEAST_SHARE = 0.1
 LONG = ("bench_endurance", "bench_feel_browser", "bench_growth")
 _LATE = "It took more than"
 PYTEST = ["-q", "-W", "default", "--tb", "short", "-o", "python_files=bench_*.py"]
@@ -55,7 +64,8 @@ def main(words: Sequence[str]) -> int:
     began, busy = time.time(), machine.load()
     peers.install()
     names = [f"bench_{word}" for word in asked.files] or everything()
-    rows, seconds = _all_of(names, began + 60 * asked.minutes)
+    rows, seconds, shares = _all_of(names, began + 60 * asked.minutes)
+    find_bounds(rows)
     if not asked.files:
         history.Entry(
             date=history.stamp(began),
@@ -65,6 +75,7 @@ def main(words: Sequence[str]) -> int:
             machine=machine.described(),
             rows=rows,
             seconds=seconds,
+            shares=shares,
         ).save()
         write()
     missed = sum(row.missed for row in rows)
@@ -74,24 +85,55 @@ def main(words: Sequence[str]) -> int:
     return min(failed, 1)
 
 
-def _all_of(names: Sequence[str], end: float) -> tuple[list[Row], dict[str, float]]:
-    """Return the rows of these files, and the seconds that each took; stop at the time *end*."""
-    rows, seconds = [], {}
-    for name in names:
+def _all_of(
+    names: Sequence[str], end: float
+) -> tuple[list[Row], dict[str, float], dict[str, float]]:
+    """Return the rows of these files, the seconds that each took, and the share of its rounds.
+
+    Where all rounds would take longer than until the time *end*, all files that are left make the
+    same share of them. A file of which a document quotes a row is measured even after the *end*.
+    """
+    rows, seconds, shares = [], {}, {}
+    whole, quoted = history.whole_seconds(), quoted_files()
+    spent = planned = 1.0
+    for place, name in enumerate(names):
         start = time.time()
-        if start < end:
-            rows += measured(name, limit=min(SECONDS, end - start))
-        else:
+        if start >= end and name not in quoted:
             why = f"the minutes of this run were over: `python bench/run.py {name.removeprefix('bench_')}`"
             rows.append(Row(name, name, "absent", note=why))
+            continue
+        left = end - SPARE - start
+        rest = sum(whole.get(each, SOME) for each in names[place:])
+        # This machine may be slower than that of the last run
+        share = history.share_for(left / (rest * spent / planned))
+        shares[name] = round(min(max(LEAST_SHARE, share), 1.0), 2)
+        limit = SECONDS
+        if name not in quoted:
+            limit = min(limit, end - start)
+        rows += measured(name, limit=limit, share=shares[name])
         seconds[name] = round(time.time() - start, 1)
-    return rows, seconds
+        spent += seconds[name]
+        planned += whole.get(name, SOME) * history.time_for(shares[name])
+    return rows, seconds, shares
 
 
 def everything() -> list[str]:
-    """Return the names of all files; those that take minutes, and measure the fewest things, last."""
+    """Return the names of all files: first those that documents quote, last those that take long."""
     names = sorted(file.stem for file in HERE.glob("bench_*.py"))
-    return sorted(names, key=lambda name: name in LONG)
+    quoted = quoted_files()
+    return sorted(names, key=lambda name: (name not in quoted, name in LONG))
+
+
+def quoted_files() -> set[str]:
+    """Return the names of the files of which a document has a row, as the last run has them."""
+    works, entry = figures.quoted(), history.newest()
+    sections = {row.section for row in entry.rows if row.work in works} if entry else set()
+    files = HERE.glob("bench_*.py")
+    return {file.stem for file in files if section(_docstring(file)) in sections}
+
+
+def _docstring(file: Path) -> str:
+    return ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
 
 
 def write() -> None:
@@ -111,13 +153,14 @@ def recorded(name: str) -> list[Row]:
     return [Row.load(line) for line in lines]
 
 
-def measured(name: str, of: Path = ROOT, limit: float = SECONDS) -> list[Row]:
+def measured(name: str, of: Path = ROOT, limit: float = SECONDS, share: float = 1) -> list[Row]:
     """Run one file in a process of its own; return its rows, also if it fails.
 
     Args:
         name: The name of the file.
         of: The checkout whose package is measured.
         limit: The seconds after which it is stopped; fewer than usual are no failure.
+        share: The share of its rounds that it has time for.
     """
     ROWS.mkdir(parents=True, exist_ok=True)
     sink = ROWS / f"{name}.jsonl"
@@ -128,6 +171,7 @@ def measured(name: str, of: Path = ROOT, limit: float = SECONDS) -> list[Row]:
     program = peers.PLACE / "ripgrep" / "bin"
     env = {
         SINK: str(sink),
+        SHARE: str(share),
         "PATH": f"{path}{os.pathsep}{program}",
         "PYTHONPATH": str(of),
     }

@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """Write the figures, or with `--check` say which documents have others."""
     known = figures(RESULTS.read_text("utf-8"))
     stale = []
-    for document in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+    for document in documents():
         before = document.read_text("utf-8")
         text = filled(before, known)
         if text == before:
@@ -37,6 +37,17 @@ def main(arguments: list[str]) -> int:
     if stale:
         print(f"Not the figures of bench/RESULTS.md: {', '.join(stale)}. Run `make docs`.")
     return int(bool(stale))
+
+
+def documents() -> list[Path]:
+    """Return the documents that may have figures."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def quoted() -> set[str]:
+    """Return the works of which a document has a figure."""
+    places = (place for file in documents() for place in PLACE.finditer(file.read_text("utf-8")))
+    return {place[2].rpartition("; ")[0] for place in places}
 
 
 def figures(results: str) -> dict[str, str]:

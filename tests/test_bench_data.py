@@ -1,10 +1,12 @@
 """The data of the benchmarks: runs are kept as they were measured, pairs are judged by an interval."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from patience import PATIENCE
@@ -13,14 +15,16 @@ sys.path.append(str(Path(__file__).parents[1] / "bench"))
 
 import compare
 import history
+import run
 from ledger import Row
-from report import written
+from report import find_bounds, written
 
 BENCH = Path(compare.__file__).parent
 
 
 def row(work: str = "a call", ours: float = 1.0, **more) -> Row:
-    return Row("Core", work, "limit", "s CPU", ours, goal=2.0, **more)
+    usual = {"section": "Core", "kind": "limit", "unit": "s CPU", "goal": 2.0}
+    return Row(work=work, ours=ours, **{**usual, **more})
 
 
 def entry(date: str, ours: float) -> history.Entry:
@@ -60,6 +64,36 @@ class TestHistory:
         assert "Date: 2026-11-24; commit: 0123456789ab" in page
         assert "Processor: one" in page
         assert "**1 of 2 goals met, 1 missed.**" in page
+
+    def test_each_column_has_a_header(self):
+        """A reader of a screen hears what each cell is."""
+        page = written([row(), row("grows", kind="curve", points={"10": 1.0})], [])
+        heads = re.findall(r"^\|.*\|(?=\n\|--)", page, re.M)
+        assert len(heads) == 2
+        assert not [head for head in heads if re.search(r"\| *\|", head)]
+
+
+class TestBounds:
+    CALL = "call over HTTP"
+
+    @pytest.mark.parametrize(
+        ("least", "ours", "bound"),
+        [(1.5, 1.6, 1.6 / 1.5), (1.5, 2.0, None), (1.0, 1.1, None)],
+        ids=["ours is near it", "ours is far from it", "the goal is more than it"],
+    )
+    def test_a_goal_out_of_reach(self, least, ours, bound):
+        """It counts as met where the least that the work takes, measured in this run, is over it."""
+        missed = row(self.CALL, ours, kind="ratio", theirs=1.0, goal=1.05)
+        beside = row(f"{self.CALL}, beside a client in a thread", ours, theirs=least, goal=None)
+        find_bounds([missed, beside])
+        assert missed.bound == bound
+        assert missed.missed == (bound is None)
+
+    def test_that_was_not_measured(self):
+        """A bound of another run does not count."""
+        missed = row(self.CALL, 1.6, kind="ratio", theirs=1.0, goal=1.05, bound=1.01)
+        find_bounds([missed])
+        assert missed.missed
 
 
 class TestCompare:
@@ -163,6 +197,46 @@ class TestCheckout:
 
 
 class TestRun:
+    @pytest.fixture
+    def told(self, monkeypatch):
+        """The files that were measured, each with its share; the clock stands still but for them."""
+        told, clock = {}, [0.0]
+
+        def measured(name, limit=0, share=1):
+            told[name] = share
+            # Twice as slow as in the last run
+            clock[0] += 2 * 100 * history.time_for(share)
+            return []
+
+        monkeypatch.setattr(run, "measured", measured)
+        monkeypatch.setattr(run, "time", SimpleNamespace(time=lambda: clock[0]))
+        monkeypatch.setattr(history, "whole_seconds", lambda: dict.fromkeys("abcdef", 100))
+        monkeypatch.setattr(run, "quoted_files", lambda: {"a", "f"})
+        return told
+
+    def test_makes_fewer_rounds_where_the_time_is_short(self, told):
+        """All of them where there is time; else fewer, once the machine is seen to be slower."""
+        run._all_of("abc", end=10_000)
+        assert set(told.values()) == {1.0}
+        now = run.time.time()
+        run._all_of("abcdef", end=now + 900)
+        assert 1 == told["a"] > told["f"]
+        assert run.time.time() < now + 900
+
+    def test_measures_what_a_document_quotes(self, told):
+        """Even after the end of the time; what no document quotes is then entered as not measured."""
+        rows, seconds, shares = run._all_of("abcdef", end=300)
+        assert {"a", "f"} <= set(told)
+        left_out = [each.section for each in rows]
+        assert left_out == [name for name in "abcdef" if name not in told] != []
+        assert min(shares.values()) == run.LEAST_SHARE
+        assert set(seconds) == set(told)
+
+    def test_begins_with_what_documents_quote(self):
+        """So that a run that is stopped has those rows."""
+        names, quoted = run.everything(), run.quoted_files()
+        assert quoted == set(names[: len(quoted)]) != set()
+
     @pytest.mark.long
     def test_goes_on_after_a_file_that_takes_too_long(self, tmp_path):
         """It is stopped with all that it started; the rows that it had stay."""

@@ -14,7 +14,7 @@ RESULTS = """\
 
 **198 of 210 goals met, 12 missed.**
 
-| work | toolbench | peer or limit | ratio | goal | |
+| work | toolbench | peer or limit | ratio | goal | result |
 |---|--:|--:|--:|--:|---|
 | call over HTTP (median of 200) | 2.56 ms wall | FastMCP's client: 2.03 ms wall | 1.26 | ≤ 1.05 | met |
 """
