@@ -1,23 +1,27 @@
-"""What stays after work that is over: objects, threads, open files, comms and widgets do not grow.
+"""What stays after work that is over, and what work costs in a large session: flat or linear, as counts.
 
-Small numbers, so that it is quick: work that is done 30 times and leaves one object each time
+Objects, threads, open files, comms, widgets and timers do not grow. Small numbers, so that it is quick: work that is done 30 times and leaves one object each time
 shows. `bench/bench_endurance.py` does the same a thousand times and looks at the memory.
 """
 
+import asyncio
 import gc
 import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import comm
 import ipywidgets
 import pytest
 from fastmcp import FastMCP
 from patience import PATIENCE, eventually
-from test_mcp.peers import light
+from shells import new_shell
+from test_mcp.peers import light, serving
 from test_widgets.front import Wire, click, named
 from test_widgets.tooling import finish
 
@@ -30,9 +34,14 @@ from toolbench import (
     run_tool,
     tool,
 )
+from toolbench.core.background_loop import portal
 from toolbench.magics.catalog import Catalog
 from toolbench.mcp import MCPClient
 from toolbench.mcp.monitoring.traffic import Traffic
+from toolbench.redaction.known import remembered
+from toolbench.runs.history import ListedRuns
+from toolbench.testing import FakeMCPServer
+from toolbench.widgets.history_panel import HistoryPanel
 from toolbench.widgets.kit.ticker import ticker
 from toolbench.widgets.panel import ToolPanel
 
@@ -82,6 +91,12 @@ def add(a: int, b: int = 1) -> int:
     """Add two numbers."""
     print(a, b)
     return a + b
+
+
+@tool
+def log_in(password: str) -> str:
+    """Log in."""
+    return "ok"
 
 
 @tool
@@ -213,23 +228,182 @@ class TestServers:
         assert (known.method, forgotten.method) == ("m", "")
 
 
+def calls(work: Callable[[], object]) -> int:
+    """Do *work*; return how many functions of Python and C it calls, in its threads too."""
+    number, before = [0], sys.getprofile()
+
+    def count(_frame: object, event: str, _: object) -> None:
+        number[0] += event in ("call", "c_call")
+
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(before)
+    return number[0]
+
+
 class TestListing:
     def test_of_tools_is_linear(self):
-        """`%tools` makes as many calls of Python for each of 1,000 tools as for each of 100."""
+        """`%tools` makes as many calls for each of 1,000 tools as for each of 100."""
 
-        def calls(count: int) -> int:
+        def listed(count: int) -> int:
             tools = {
                 f"tool_{n}": ToolDefinition(name=f"tool_{n}", action_type=Action)
                 for n in range(count)
             }
-            catalog, number = Catalog(tools, lambda: None, ToolRegistry()), [0]
-            before = sys.getprofile()
-            sys.setprofile(lambda *_: number.__setitem__(0, number[0] + 1))
-            try:
-                entries = catalog.entries()
-            finally:
-                sys.setprofile(before)
-            assert len(entries) == count
-            return number[0]
+            catalog = Catalog(tools, lambda: None, ToolRegistry())
+            assert len(catalog.entries()) == count
+            return calls(catalog.entries)
 
-        assert calls(1_000) <= 10.1 * calls(100)
+        assert listed(1_000) <= 10.1 * listed(100)
+
+
+class TestSecrets:
+    """A session in which 500 secrets are known."""
+
+    def test_known_before(self):
+        """A run makes as many calls as with one."""
+
+        def work(count: int) -> int:
+            remembered.forget()
+            remembered.add([f"secret-{n:03}" for n in range(count)])
+            for _ in range(3):
+                run_tool(add, a=1)
+            return calls(lambda: run_tool(add, a=1))
+
+        assert work(500) <= 1.1 * work(1)
+
+    def test_learned_one_by_one(self):
+        """The last runs that learn a new one make at most twice the calls of the first."""
+        numbers = count()
+
+        def runs(times: int) -> int:
+            return calls(
+                lambda: [
+                    run_tool(log_in, password=f"secret-{next(numbers):03}") for _ in range(times)
+                ]
+            )
+
+        runs(10)
+        first = runs(50)
+        for _ in range(380):
+            run_tool(log_in, password=f"secret-{next(numbers):03}")
+        assert len(remembered.redactor.secrets) == 440
+        assert runs(50) <= 2 * first
+
+
+class TestRecords:
+    """A session with 10,000 records."""
+
+    def test_a_run(self, wire, monkeypatch):
+        """It makes as many calls as with ten records; with a list of them open, in proportion."""
+        monkeypatch.setattr(history(), "_max_records", 20_000)
+        record = run_tool(add, a=1) and history()[-1]
+
+        def run() -> None:
+            run_tool(add, a=1)
+            assert ticker.wait_idle(PATIENCE)
+
+        def work(records: int) -> tuple[int, int]:
+            while len(history()) < records:
+                history().add(record)
+            run()
+            alone = calls(run)
+            panel = HistoryPanel(ListedRuns(history()))
+            run()
+            beside = calls(run)
+            panel.close()
+            return alone, beside
+
+        few, many, most = work(10), work(1_000), work(10_000)
+        assert most[0] == few[0]
+        assert most[1] <= 10.1 * many[1]
+
+
+@pytest.mark.long
+class TestCells:
+    def test_run_again(self, wire):
+        """A panel goes when its cell runs again; the last 20 stay in memory, to take over what was typed."""
+        with new_shell(user_ns={"add": add, "ToolPanel": ToolPanel}) as shell:
+            shell.run_line_magic("load_ext", "toolbench")
+
+            def work() -> None:
+                shell.run_cell("ToolPanel(add, {'a': 1})", cell_id="one").raise_error()
+                # IPython's own record of what each cell showed
+                shell.history_manager.outputs.clear()
+
+            check(work, wire, first=25)
+            shell.run_line_magic("unload_ext", "toolbench")
+
+
+class TestManyServers:
+    @pytest.mark.slow
+    def test_connected(self):
+        """A hundred take ten times the tasks and calls of ten, no thread each, and no timer."""
+
+        def counted(number: int) -> tuple[int, ...]:
+            threads, names = threading.active_count(), range(number)
+            with MCPClient(timeout=PATIENCE) as client:
+                for name in names:
+                    server = FakeMCPServer(f"s{name}")
+                    server.answer("add", "3")
+                    client.connect(f"s{name}", server)
+                one = client.servers["s5"].tool("add")
+                one({})
+                assert not timers()
+                return (
+                    threading.active_count() - threads,
+                    calls(lambda: one({})),
+                    len(asyncio.all_tasks(portal.loop)),
+                    calls(lambda: client.tools),
+                )
+
+        counted(1 + 5)
+        few, many = counted(10), counted(100)
+        assert many[:2] == few[:2]
+        assert max(many[2] / few[2], many[3] / few[3]) <= 11
+
+
+def timers() -> list[asyncio.TimerHandle]:
+    """Return what waits for its time in the loop of all sessions."""
+    return [each for each in portal.loop._scheduled if not each.cancelled()]
+
+
+class TestIdle:
+    @pytest.mark.slow
+    def test_for_a_day(self, wire, monkeypatch):
+        """A panel is open, a run is over, servers are connected: 24 hours later nothing has woken up."""
+        server = FastMCP("echo")
+        server.tool(lambda text: text, name="echo")
+        with serving(server) as url, MCPClient(timeout=PATIENCE) as client:
+            panel = ToolPanel(add, {"a": 1})
+            panel.run()
+            finish(panel)
+            client.connect("stdio", light("stdio", "add")).tool("add")({})
+            echo = client.connect("HTTP", url).tool("echo")
+            echo({"text": "x"})
+            assert ticker.wait_idle(PATIENCE)
+            # What connecting and calling leave for a moment
+            eventually(lambda: not timers())
+            loop, later, woken = portal.loop, [0], []
+            now, call_at = loop.time, loop.call_at
+
+            def noted(when: float, callback: Callable[..., object], *more: Any, **options: Any):
+                woken.append(callback)
+                return call_at(when, callback, *more, **options)
+
+            monkeypatch.setattr(loop, "time", lambda: now() + later[0])
+            monkeypatch.setattr(loop, "call_at", noted)
+            wire.messages.clear()
+            before = Left.now(wire)
+            for minute in range(24 * 60):
+                later[0] = 60 * minute
+                portal.call(asyncio.sleep, 0)
+            assert woken == wire.messages == timers() == []
+            assert Left.now(wire).beyond(before).is_flat
+            monkeypatch.undo()
+            assert not echo({"text": "x"}).is_error
+            panel.close()
