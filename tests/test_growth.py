@@ -276,6 +276,7 @@ class TestSecrets:
 
         assert work(500) <= 1.1 * work(1)
 
+    @pytest.mark.slow
     def test_learned_one_by_one(self):
         """The last runs that learn a new one make at most twice the calls of the first."""
         numbers = count()
@@ -298,6 +299,7 @@ class TestSecrets:
 class TestRecords:
     """A session with 10,000 records."""
 
+    @pytest.mark.slow
     def test_a_run(self, wire, monkeypatch):
         """It makes as many calls as with ten records; with a list of them open, in proportion."""
         monkeypatch.setattr(history(), "_max_records", 20_000)
@@ -387,7 +389,7 @@ class TestIdle:
             echo({"text": "x"})
             assert ticker.wait_idle(PATIENCE)
             # What connecting and calling leave for a moment
-            eventually(lambda: not timers())
+            eventually(lambda: not timers(), what="a loop without timers")
             loop, later, woken = portal.loop, [0], []
             now, call_at = loop.time, loop.call_at
 
