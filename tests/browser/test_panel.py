@@ -245,6 +245,9 @@ class TestPanel:
             ),
         )
         lab.wait_for_text("The tool changed", within=panel)
+        title = panel.locator(".toolbench-title > .widget-html-content").first
+        begins = [part.bounding_box() for part in (title, panel.get_by_text("The tool changed"))]
+        assert len({round(box["x"]) for box in begins if box}) == 1
         lab.click("Reload", within=panel)
         lab.wait_for_text("the new way", within=panel)
         expect(panel.get_by_label("depth", exact=True)).to_have_value("5")

@@ -37,7 +37,7 @@ class Staleness:
     def __init__(self, panel: "ToolPanel", parts: Parts) -> None:
         """Make the notice for *panel* with widgets from *parts*. Only `check` fills it."""
         self._panel, self._parts = panel, parts
-        self.notice = parts.row()
+        self.notice = parts.row(kind="toolbench-outdated")
         self._message = ""
 
     def check(self) -> bool:
