@@ -325,6 +325,7 @@ class _FollowedTask:
             try:
                 return await self._send(method, call, **params)
             except Exception as error:
+                # The libraries below raise many kinds; `_is_passing` knows which are temporary
                 if pause is None or self._connection.status == "closed" or not _is_passing(error):
                     raise
                 await anyio.sleep(pause)

@@ -281,6 +281,7 @@ def announced(text: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        # Even after an interrupt: no view will replace the text
         shown_views.withdraw()
         raise
 

@@ -434,6 +434,7 @@ class ReconnectingConnection:
             # Whatever the HTTP status is: a server that is shut down may also answer 404
             raise
         except Exception as error:
+            # Of any kind: `forgot_session` recognizes it by its code or its status
             if not forgot_session(error, call):
                 raise
         call.http_failure = None
