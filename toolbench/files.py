@@ -127,7 +127,12 @@ _one_writes = Lock()
 
 
 def write_named(
-    path: Path | str, content: str | bytes, *, overwrite: bool, is_private: bool = False
+    path: Path | str,
+    content: str | bytes,
+    *,
+    overwrite: bool,
+    is_private: bool = False,
+    makes_folder: bool = False,
 ) -> Path:
     """Write *content* to the file at *path*, completely or not at all, and return its path.
 
@@ -137,6 +142,7 @@ def write_named(
         overwrite: Whether an existing file with other content may be replaced. An empty file, or a
             file that already has this content, may always be replaced.
         is_private: Whether only the owner may read the file; see `write_whole`.
+        makes_folder: Whether a missing folder of the file is made. Otherwise it is an error.
 
     Raises:
         FileError: If the file has other content, or cannot be written; the old content stays.
@@ -147,6 +153,8 @@ def write_named(
         with _one_writes:
             if not overwrite:
                 check_free(path, data)
+            if makes_folder and not path.parent.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, data, is_private=is_private)
     except FileError:
         # A FileError is an OSError too

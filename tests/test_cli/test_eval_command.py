@@ -225,11 +225,11 @@ def test_a_note_about_the_cases_comes_before_the_estimate(run, folder):
 @pytest.mark.slow
 def test_a_file_that_cannot_be_written_does_not_cost_the_report(folder):
     """The answers are paid for: the process shows them, and one sentence names the file."""
-    command = [TOOLBENCH, "eval", *RIGHT, "--junit", "absent/out.xml", "--html", "out.html"]
+    command = [TOOLBENCH, "eval", *RIGHT, "--junit", "cases.yaml/out.xml", "--html", "out.html"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "1 of 1" in done.stdout
-    assert "'absent/out.xml' cannot be written: No such file" in done.stderr
+    assert "'cases.yaml/out.xml' cannot be written: Not a directory" in done.stderr
     assert "Errno" not in done.stderr
 
 

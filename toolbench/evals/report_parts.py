@@ -122,5 +122,6 @@ def written(text: str, path: str | PathLike[str] | None, *, overwrite: bool) -> 
         FileError: If the file has other content and *overwrite* is false, or cannot be written.
     """
     if path is not None:
-        write_named(fspath(path), text, overwrite=overwrite)
+        # As in a CI job, which may not have the folder yet
+        write_named(fspath(path), text, overwrite=overwrite, makes_folder=True)
     return text
