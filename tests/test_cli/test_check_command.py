@@ -140,11 +140,19 @@ def test_only_servers_that_are_named_are_connected(check, folder):
     assert (ended.code, "name gone, library, and a command" in ended.err) == (2, True)
 
 
+def test_a_url_beside_another_source_is_refused(check, folder):
+    """It would not be used: the checks would run with the servers of the file."""
+    url, file = "http://127.0.0.1:9/mcp", "library.checks.yaml"
+    ended = check(file=url, words=[file, "--config", "mcp.json", "--approve"])
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "Give one source of servers, not a URL and --config.\n"
+
+
 def test_a_report_for_ci_has_failures_and_errors(check, folder):
-    """A file that is there is replaced only if the line says so, and before anything has run."""
-    words = ["--approve", "--junit", "out.xml"]
+    """A file that is there is replaced only if the line says so; a missing folder is made."""
+    words = ["--approve", "--junit", "reports/out.xml"]
     assert check("finds", "finds another year", "lost", words=words).code == 2
-    suite = ET.parse(folder / "out.xml").getroot().find("testsuite")
+    suite = ET.parse(folder / "reports/out.xml").getroot().find("testsuite")
     assert suite.attrib["name"] == "library"
     assert [[child.tag for child in case] for case in suite] == [[], ["failure"], ["error"]]
     again = check("finds", words=words)

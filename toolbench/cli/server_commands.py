@@ -18,13 +18,13 @@ from cyclopts import App, Parameter
 from toolbench.cli.exit_codes import ExitCode
 from toolbench.cli.server_source import (
     OPTION,
-    WEB,
     Source,
     chosen,
     connected,
     server_in,
     servers_of,
     the_one,
+    without_url,
 )
 from toolbench.cli.terminal import CommandError, Outcome, code_of, say, write_json
 from toolbench.errors import ServerError, ToolbenchError
@@ -292,10 +292,7 @@ def check(
 
     if junit is not None and not overwrite:
         check_free(junit)
-    files = words
-    if words and words[0].startswith(WEB):
-        files = words[1:]
-    checks = checks_in(files, only)
+    checks = checks_in(without_url(source, program, words), only)
     run = partial(run_checks, checks, is_agreed=yes, junit=junit, overwrite=overwrite)
     if all(check.is_of_module for check in checks):
         # As `connected` does

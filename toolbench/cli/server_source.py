@@ -83,13 +83,8 @@ def servers_of(
     from toolbench.mcp.config.reader import read_config, read_entry  # noqa: PLC0415 - the same
     from toolbench.mcp.recording.recording import Recording, replay_config  # noqa: PLC0415 - the same
 
-    rest, config = list(words), source.config
-    given = {"--config": source.config, "--replay": source.replay, "-- COMMAND": program}
-    named = [option for option, value in given.items() if value]
-    if len(named) > 1:
-        msg = f"Give one source of servers, not {' and '.join(named)}."
-        raise CommandError(msg)
-    url = ""
+    rest, config, url = list(words), source.config, ""
+    named = _named_sources(source, program)
     if not named and rest and rest[0].startswith(WEB):
         url = rest.pop(0)
     elif not named and is_discovering and rest:
@@ -109,6 +104,32 @@ def servers_of(
         return read_config(str(config)), rest
     except ServerError as error:
         raise CommandError(str(error)) from None
+
+
+def _named_sources(source: Source, program: Sequence[str], *others: str) -> list[str]:
+    """Return *others*, followed by the options of a line that name a source of servers.
+
+    Raises:
+        CommandError: If there are several.
+    """
+    given = {"--config": source.config, "--replay": source.replay, "-- COMMAND": program}
+    named = [*others, *(option for option, value in given.items() if value)]
+    if len(named) > 1:
+        msg = f"Give one source of servers, not {' and '.join(named)}."
+        raise CommandError(msg)
+    return named
+
+
+def without_url(source: Source, program: Sequence[str], files: Sequence[str]) -> Sequence[str]:
+    """Return *files* without the URL of a server, which may come first.
+
+    Raises:
+        CommandError: If there is a URL, and the line has another source of servers too.
+    """
+    if not (files and files[0].startswith(WEB)):
+        return files
+    _named_sources(source, program, "a URL")
+    return files[1:]
 
 
 def _check_options(source: Source, *, is_file: bool, is_command: bool, is_url: bool) -> None:
