@@ -27,7 +27,7 @@ class DelegateAction(Action):
 
     task: str = Field(
         description="The whole task: the other agent knows nothing of this conversation. Say "
-        "what is wanted, what is known already, and what to report."
+        "what you want, what is already known, and what to report."
     )
 
 
@@ -134,10 +134,10 @@ class DelegateTool(ToolDefinition[DelegateAction, DelegateObservation]):
         return [
             cls(
                 description=(
-                    "Gives a task to another agent, which works on it by itself, with tools of "
-                    "its own, and reports the result. Use it for a part of the work that needs "
-                    "many steps and whose details do not matter here. It sees nothing of this "
-                    "conversation: put all it needs into the task."
+                    "Gives a task to another agent, which works on it alone with its own tools "
+                    "and reports the result. Use it for work that takes many steps whose details "
+                    "do not matter here. The other agent sees nothing of this conversation: put "
+                    "everything it needs into the task."
                 ),
                 action_type=DelegateAction,
                 observation_type=DelegateObservation,

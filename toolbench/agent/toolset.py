@@ -104,16 +104,16 @@ class SearchToolsAction(Action):
     """A task to find tools for."""
 
     query: str = Field(
-        description="Words for the task of the tool, or from its name, such as `read file`."
+        description="Words that describe the task or are in the tool's name, such as `read file`."
     )
-    limit: int = Field(default=5, ge=1, le=20, description="How many tools to return at most.")
+    limit: int = Field(default=5, ge=1, le=20, description="The maximum number of tools to return.")
 
 
 class SearchToolsObservation(Observation):
     """The tools that fit best."""
 
     names: list[str] = Field(
-        default=[], description="Their names, the best first; they can be called now."
+        default=[], description="Their names, best match first; you can call them now."
     )
 
 
@@ -202,9 +202,9 @@ class SearchToolsTool(ToolDefinition[SearchToolsAction, SearchToolsObservation])
         return [
             cls(
                 description=(
-                    f"Finds tools among {len(tools)}. You see only a few of them: before you "
-                    "say that something cannot be done, search for a tool that does it. What is "
-                    "found can be called from the next message on."
+                    f"Searches {len(tools)} tools, of which you see only a few. Before you say "
+                    "that something cannot be done, search for a tool that does it. You can call "
+                    "the tools that are found from your next message on."
                 ),
                 action_type=SearchToolsAction,
                 observation_type=SearchToolsObservation,

@@ -35,7 +35,7 @@ class FinishObservation(Observation):
 class ThinkAction(Action):
     """A thought that changes nothing."""
 
-    thought: str = Field(description="What to think through before going on.")
+    thought: str = Field(description="What to think through before you continue.")
 
     @property
     def visualize(self) -> RenderableType:

@@ -107,7 +107,7 @@ STDOUT = os.dup(1)
 
 @library.tool(annotations=READS)
 def print_to_stdout() -> str:
-    """Write a line to stdout that is no message, as a forgotten `print` does with other SDKs."""
+    """Write a line to stdout that is not a message, as a forgotten `print` does with other SDKs."""
     os.write(STDOUT, b"DEBUG: counting again\n")
     return "Four books."
 

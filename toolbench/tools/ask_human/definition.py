@@ -11,24 +11,24 @@ from toolbench.core.tool import ToolDefinition
 
 
 class AskHumanAction(Action):
-    """A question to the person."""
+    """A question for the user."""
 
     question: str = Field(
         min_length=1,
-        description="One question that can be understood by itself; what it is about, and why "
-        "you ask.",
+        description="One question that can be understood without context: what it is about, and "
+        "why you ask.",
     )
     choices: list[str] | None = Field(
         default=None,
         min_length=2,
-        description="The answers to choose from, if there are only these.",
+        description="The answers to choose from, if no others are possible.",
     )
 
 
 class AskHumanObservation(Observation):
-    """The answer of the person."""
+    """The user's answer."""
 
-    answer: str | None = Field(default=None, description="The answer; none if there was none.")
+    answer: str | None = Field(default=None, description="The answer; None if the user gave none.")
 
 
 class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
@@ -55,14 +55,14 @@ class AskHumanTool(ToolDefinition[AskHumanAction, AskHumanObservation]):
         return [
             cls(
                 description=(
-                    "Asks the person one question and waits for the answer. Use it when you "
-                    "cannot decide, or miss something that only the person knows. Do not ask "
+                    "Asks the user one question and waits for the answer. Use it when you "
+                    "cannot decide, or need something that only the user knows. Do not ask "
                     "for what you can find out with another tool, and do not ask for passwords."
                 ),
                 action_type=AskHumanAction,
                 observation_type=AskHumanObservation,
                 annotations=ToolAnnotations(
-                    title="Ask the person",
+                    title="Ask the user",
                     readOnlyHint=True,
                     destructiveHint=False,
                     openWorldHint=False,

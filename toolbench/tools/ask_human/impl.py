@@ -20,7 +20,7 @@ class AskHumanExecutor(ToolExecutor[AskHumanAction, AskHumanObservation]):
             text = str(answer.value)
             return AskHumanObservation.from_text(text, answer=text)
         if answer.by_somebody:
-            text = "The person gave no answer. Continue without an answer, or end the task."
+            text = "The user gave no answer. Continue without an answer, or end the task."
         else:
             text = "Nobody can be asked here. Continue without an answer, or end the task."
         return AskHumanObservation.from_text(text, is_error=not answer.by_somebody)

@@ -80,7 +80,7 @@ async def scroll(page: Any, delta_x: float, delta_y: float) -> None:
 
 
 async def fill(page: Any, bid: str, value: str) -> None:
-    r"""Put a text into a field; the old text of the field is replaced.
+    r"""Put text into a field, in place of its old text.
 
     fill('e12', 'example value')
     fill('e45', 'multi-line\nexample')
@@ -142,7 +142,7 @@ async def press(page: Any, bid: str, key_comb: str) -> None:
 
 
 async def focus(page: Any, bid: str) -> None:
-    """Put an element in focus.
+    """Focus an element.
 
     focus('e45')
     """
@@ -166,7 +166,7 @@ async def drag_and_drop(page: Any, from_bid: str, to_bid: str) -> None:
 
 
 async def upload_file(page: Any, bid: str, file: str | list[str]) -> None:
-    """Give one file or several to an upload field, or to the button that asks for them.
+    """Give one or more files to an upload field, or to the button that asks for them.
 
     upload_file('e57', '/home/you/receipt.pdf')
     """

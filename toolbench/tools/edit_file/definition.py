@@ -21,8 +21,8 @@ class EditFileAction(Action):
 
     path: str = Field(description="Absolute path of the file.")
     content: str = Field(
-        description="A draft of the part as it should be. Lines that stay may be left out: put "
-        "a comment like `# ... unchanged ...` in their place."
+        description="A draft of the new part. You may leave out unchanged lines: put a comment "
+        "like `# ... unchanged ...` in their place."
     )
     start: int = Field(
         default=1,
@@ -56,14 +56,13 @@ class EditFileObservation(Observation):
 
 
 _DESCRIPTION = """\
-Edits a part of a text file from a draft: a model puts the draft and the lines as they are \
-together.
+Edits a part of a text file from a draft: a model merges the draft with the current lines.
 
-- A file that is not there is created with `content` as it is; so is what is appended \
-(`start` -1).
-- Of a long file give the lines with `start` and `end`, with some around the change: the part \
-has at most 500 lines.
-- Lines that stay can be left out of the draft: say so in a comment in their place.
+- A file that does not exist is created with exactly `content`. With `start` -1, exactly \
+`content` is appended.
+- For a long file, give `start` and `end`, with some lines around the change: the part may \
+have at most 500 lines.
+- You may leave unchanged lines out of the draft: put a comment in their place.
 - All other lines stay as they are. A failed edit changes nothing.
 
 Example: {"path": "/repo/app.py", "start": 10, "end": 30, "content": "class A:\\n    # ... \

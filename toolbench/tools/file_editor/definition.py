@@ -27,12 +27,12 @@ class FileEditorAction(Action):
     )
     old_str: str | None = Field(
         default=None,
-        description="For `str_replace`: the text to replace, exactly as it stands in the "
-        "file, with enough lines around it to occur there only once.",
+        description="For `str_replace`: the text to replace, exactly as it is in the "
+        "file, with enough lines around it to occur only once.",
     )
     new_str: str | None = Field(
         default=None,
-        description="For `str_replace`: what takes its place; left out, the text is "
+        description="For `str_replace`: the replacement; if left out, the text is "
         "deleted. For `insert`: the lines to insert.",
     )
     insert_line: int | None = Field(
@@ -82,18 +82,18 @@ class FileEditorObservation(Observation):
 
 
 TOOL_DESCRIPTION = """\
-Reads and edits text files, one command a call; edits stay until they are undone.
+Reads and edits text files, one command per call; edits stay until they are undone.
 
 Commands:
 - `view`: a file with line numbers (`view_range` for a part), a directory two levels deep \
 without hidden entries, or an image (png, jpg, gif, webp, bmp) as an image.
 - `create`: a new file with `file_text`, and the directories it needs. An existing file is \
 refused: edit it instead.
-- `str_replace`: replaces `old_str`, which must occur exactly once in the file, by `new_str`. \
-Copy it from a view, white space included and line numbers not, with enough lines around it \
-to be unique.
+- `str_replace`: replaces `old_str`, which must occur exactly once in the file, with `new_str`. \
+Copy it from a view, with its white space but without line numbers, and with enough lines \
+around it to be unique.
 - `insert`: puts `new_str` on lines of its own after line `insert_line`.
-- `undo_edit`: takes back the last edit of that file; up to 10, one a call.
+- `undo_edit`: undoes the last edit of that file; up to 10, one per call.
 
 Limits: paths are absolute. Files over 10 MB and binary files are refused. A view is cut in \
 the middle at about 16,000 characters and says which lines are missing. Encoding, byte order \

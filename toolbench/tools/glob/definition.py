@@ -32,21 +32,21 @@ class GlobAction(Action):
 class GlobObservation(Observation):
     """The files whose paths match."""
 
-    files: list[str] = Field(default=[], description="Absolute paths, those changed last first.")
+    files: list[str] = Field(default=[], description="Absolute paths, most recently changed first.")
     pattern: str = Field(description="The glob that was matched.")
     search_path: str = Field(description="The directory that was searched.")
     truncated: bool = Field(default=False, description="Whether there are more files, or may be.")
 
 
 TOOL_DESCRIPTION = """\
-Finds files by their names and paths; returns absolute paths, those changed last first.
+Finds files by their names and paths; returns absolute paths, most recently changed first.
 
 Patterns: `*` and `?` match within a name, `**` any number of directories, `[a-z]` and `[!a]` \
-one character, `{py,pyi}` either text. A pattern without a slash is looked for at any depth, \
+one character, `{py,pyi}` either one. A pattern without a slash is searched for at any depth, \
 one with a slash begins at `path`. Case matters.
 
 Left out: directories; links; what .gitignore files exclude; names beginning with a dot, unless \
-the pattern writes the dot, as in `.github/**/*.yml`. To search an ignored directory, name it: \
+the pattern has the dot, as in `.github/**/*.yml`. To search an ignored directory, name it: \
 `dist/**/*.js`, or give it as `path`.
 
 At most 100 files are returned; narrow the pattern if there are more. Use grep to look for \

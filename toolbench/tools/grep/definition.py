@@ -15,11 +15,11 @@ class GrepAction(Action):
     """Find files by their content."""
 
     pattern: str = Field(
-        description="The regular expression to look for in each line; case does not matter."
+        description="The regular expression to search for in each line; case is ignored."
     )
     path: str | None = Field(
         default=None,
-        description="The directory, or the one file, to search; the working directory if left out.",
+        description="The directory or file to search; the working directory if left out.",
     )
     include: str | None = Field(
         default=None,
@@ -39,8 +39,10 @@ class GrepAction(Action):
 class GrepObservation(Observation):
     """The files that have a matching line."""
 
-    matches: list[str] = Field(default=[], description="Absolute paths, those changed last first.")
-    pattern: str = Field(description="The regular expression that was looked for.")
+    matches: list[str] = Field(
+        default=[], description="Absolute paths, most recently changed first."
+    )
+    pattern: str = Field(description="The regular expression that was searched for.")
     search_path: str = Field(description="The directory or file that was searched.")
     include_pattern: str | None = Field(
         default=None, description="The glob that files had to match."
@@ -49,16 +51,16 @@ class GrepObservation(Observation):
 
 
 TOOL_DESCRIPTION = """\
-Finds files with a line that matches a regular expression; returns absolute paths, those \
-changed last first. It shows no lines: view the files, or search them in the terminal, for that.
+Finds files with a line that matches a regular expression; returns absolute paths, most \
+recently changed first. To see the lines, view the files or search them in the terminal.
 
-The pattern is a regular expression of ripgrep, or of PCRE2 if it looks around or back. It is \
-looked for anywhere in each line by itself, so it cannot reach over a line end; `^` and `$` are \
-the ends of the line. Case never matters. Put a backslash before `. ( ) [ ] { } * + ? | ^ $ \\` \
+The pattern is a regular expression of ripgrep, or of PCRE2 if it looks around or back. It may \
+match anywhere in a line, but not across lines; `^` and `$` are the ends of the line. Case is \
+ignored. Put a backslash before `. ( ) [ ] { } * + ? | ^ $ \\` \
 to mean the character.
 
 Left out: what .gitignore files exclude; files and directories beginning with a dot, unless \
-`include` writes the dot, as in `.env*`; links; binary files. To search an ignored or hidden \
+`include` has the dot, as in `.env*`; links; binary files. To search an ignored or hidden \
 directory, give it as `path`.
 
 At most 100 files are returned; narrow `pattern`, `path` or `include` if there are more. Use \

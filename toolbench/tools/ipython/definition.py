@@ -24,7 +24,7 @@ class IPythonAction(Action):
     timeout: float | None = Field(
         default=None,
         gt=0,
-        description="Seconds after which the code is interrupted; no limit without it.",
+        description="Seconds after which the code is interrupted; no limit if left out.",
     )
 
     @property
@@ -49,20 +49,20 @@ class IPythonObservation(Observation):
 
 
 _DESCRIPTION = """\
-Runs a cell of Python in a session that stays: variables, imports and functions of one call \
+Runs a cell of Python in a persistent session: variables, imports and functions of one call \
 are there in the next.
 
 - It returns what the cell prints and displays, then the value of the last expression unless \
 a semicolon follows; images and plots come as images. If the cell raises, you get the \
 traceback, and what was assigned before stays.
 - Magics work (`%pip install pandas`, `%timeit f()`), so do `!ls` and top-level `await`.
-- Set `timeout` for code that may take long; it is interrupted then, and variables stay. A \
+- Set `timeout` for code that may take long; the code is then interrupted, and variables stay. A \
 call that blocks outside Python ends first.
-- Of a long text the first and last 15,000 bytes are shown.
+- Of long output, the first and last 15,000 bytes are shown.
 
 Use it to compute, to look at data and to try out a library. Do not use it for long shell \
-work, which belongs to a terminal, nor expect its variables in a terminal. `input()` has \
-no person to answer it.
+work, which belongs in a terminal, or expect its variables in a terminal. Nobody can answer \
+`input()`.
 
 Examples:
 {"code": "import math\\nmath.comb(49, 6)"}

@@ -41,7 +41,7 @@ class TaskItem(BaseModel):
 
     title: str = Field(description="What is to be done, in a few words.")
     notes: str = Field(default="", description="Details: files, findings, what is left.")
-    status: Status = Field(default="todo", description="How far it is.")
+    status: Status = Field(default="todo", description="Its progress.")
 
 
 class TaskTrackerAction(Action):
@@ -49,11 +49,11 @@ class TaskTrackerAction(Action):
 
     command: Command = Field(
         default="view",
-        description="`view` shows the list; `plan` replaces it by `task_list`.",
+        description="`view` shows the list; `plan` replaces it with `task_list`.",
     )
     task_list: list[TaskItem] = Field(
         default=[],
-        description="For `plan`: all tasks in order, unchanged ones too; [] clears the list.",
+        description="For `plan`: all tasks in order, including unchanged ones; [] clears the list.",
     )
 
     @property
@@ -100,11 +100,11 @@ def checklist(tasks: Sequence[TaskItem]) -> Text:
 
 
 _DESCRIPTION = """\
-Keeps the list of tasks of a longer piece of work, in order, with notes and a status each.
+Keeps the list of tasks of a longer piece of work, in order, each with notes and a status.
 
 - `view` shows the list.
-- `plan` replaces the whole list by `task_list`: send every task again, also those that did \
-not change. `[]` clears the list.
+- `plan` replaces the whole list with `task_list`: send every task again, even if it did not \
+change. `[]` clears the list.
 
 A task has a `title`, optional `notes`, and a `status`: `todo`, `in_progress` or `done`.
 

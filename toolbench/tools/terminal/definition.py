@@ -33,8 +33,8 @@ class TerminalAction(Action):
 
     command: str = Field(
         description=(
-            "What to run: any bash, of any number of lines. Empty: wait on for the command "
-            "that is still running. With is_input: text for it, or the name of a key."
+            "The bash command to run; it may have several lines. Empty: keep waiting for the "
+            "running command. With is_input: text for that command, or the name of a key."
         )
     )
     is_input: bool = Field(
@@ -45,14 +45,14 @@ class TerminalAction(Action):
         default=None,
         ge=0,
         description=(
-            "Seconds to wait at most, output or not; silence and prompts do not end the "
-            "wait sooner. The command goes on when they are over. Without it, "
-            f"{SILENCE:g} seconds of silence end the wait, or what looks like a prompt."
+            "The maximum number of seconds to wait; silence and prompts do not end the wait "
+            "sooner. The command keeps running afterwards. If left out, the wait ends after "
+            f"{SILENCE:g} seconds of silence, or at what looks like a prompt."
         ),
     )
     reset: bool = Field(
         default=False,
-        description="First end the shell and all it started, and start a new one.",
+        description="First end the shell and everything it started, then start a new one.",
     )
 
     @model_validator(mode="after")
@@ -142,26 +142,26 @@ class TerminalObservation(Observation):
 
 
 _DESCRIPTION = f"""\
-Runs bash commands in one shell that stays: the directory, variables, functions and \
+Runs bash commands in one persistent shell: the directory, variables, functions and \
 background jobs of one call are there in the next.
 
 - A call returns when the command ends, with its output, exit code and directory. It returns \
-earlier, and the command goes on, after `timeout` seconds; or, without a `timeout`, after \
+earlier, and the command keeps running, after `timeout` seconds; or, without a `timeout`, after \
 {SILENCE:g} seconds without output or when a prompt seems to wait for an answer. The exit code \
 is then -1.
-- While a command runs no other is accepted. Wait on with an empty `command`, answer with \
+- While a command runs, no other is accepted. Keep waiting with an empty `command`, answer with \
 `is_input`: text (Enter is added), or a key: C-c to interrupt, C-d for end of input, C-z to \
 suspend, UP, DOWN, LEFT, RIGHT, TAB, ESC, ENTER, BS. C-c, C-d and C-z need no `is_input`.
-- Several lines, heredocs and functions are run as they stand. Join steps that depend on each \
+- Several lines, heredocs and functions are run as they are. Join steps that depend on each \
 other with `&&`.
-- Put servers and other things that do not end in the background, output in a file: \
+- Programs that keep running, such as servers, belong in the background, output in a file: \
 `python3 -m http.server 8000 > server.log 2>&1 &`.
-- Of an output over 30,000 characters the first and last part are shown.
+- Of output over 30,000 characters, the first and last part are shown.
 - `exit` ends the shell; the next command gets a new one where the first began. `reset` does \
-the same when it does not react any more.
+the same if it no longer responds.
 
-Do not use it for full-screen programs (vim, top), nor to edit files where an editing tool is \
-at hand. It is no Python prompt: write `python3 -c '...'` or a heredoc.
+Do not use it for full-screen programs (vim, top), or to edit files if you have an editing \
+tool. It is not a Python prompt: write `python3 -c '...'` or a heredoc.
 
 Examples:
 {{"command": "cd /repo && git status --short"}}

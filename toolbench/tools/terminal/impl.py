@@ -43,7 +43,9 @@ from toolbench.tools.undisturbed_work import in_background, undisturbed
 _START = 0.05
 # Seconds for each way to stop a command
 _GRACE = 0.5
-_WHAT_TO_DO = "Wait on with an empty command, type with is_input (C-c interrupts), or set reset."
+_WHAT_TO_DO = (
+    "Keep waiting with an empty command, type with is_input (C-c interrupts), or set reset."
+)
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
