@@ -35,6 +35,10 @@ export class RowFilter {
     return this.#field.value.trim();
   }
 
+  set words(words: string) {
+    this.#field.value = words;
+  }
+
   /** Say *text* beside the field; *isPart* if it speaks of a part of the rows. */
   say(text: string, isPart: boolean): void {
     this.#count.textContent = text;

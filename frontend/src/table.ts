@@ -23,6 +23,8 @@ const CALM = 300; // milliseconds after a table came before it asks for them
 const PATIENCE = 700; // milliseconds: a busy kernel answers later, and the page filters what it has meanwhile
 const HIGHEST = 8_000_000; // pixels that every browser can scroll
 const tables = new WeakMap<Element, Table>();
+const PLACE = ".widget-html-content"; // of a widget, which draws a report again when it changes
+const choices = new WeakMap<Element, Choice>(); // of the report that was last drawn in a place
 
 type Cells = string[];
 
@@ -30,6 +32,13 @@ type Cells = string[];
 interface Shown {
   count: number;
   rows: Cell[][];
+}
+
+/** What the reader has chosen to see of a report with these columns. */
+interface Choice {
+  columns: string;
+  filter: string;
+  sort: Question["sort"];
 }
 
 export function enhanceTables(root: ParentNode): void {
@@ -71,6 +80,7 @@ class Table {
   readonly #scroller: HTMLElement | null;
   readonly #rows: Cell[][]; // those that came with the page
   readonly #filter?: RowFilter;
+  #place?: Element; // of a report, which may be drawn again
   #key: string; // of the result; empty if no kernel has other rows of it
   #sort: Question["sort"] = null;
   #shown: Shown;
@@ -101,11 +111,25 @@ class Table {
     if (this.#scroller) new ResizeObserver(() => this.#draw()).observe(this.#scroller);
     this.#heads.forEach((head, column) => this.#makeSortable(head, column));
     if (this.#shown.count > first.length || opensRows(element)) this.#draw();
+    this.#chooseAgain();
     if (this.#key) setTimeout(() => void this.#keep(), CALM);
   }
 
   #ownKey(): string {
     return this.partOfRows ? (this.#element.dataset.toolbenchResult ?? "") : "";
+  }
+
+  /** Filter and sort a report as the one before it in this place, if the reader did so. */
+  #chooseAgain(): void {
+    const place = this.#element.closest(FRAME) && this.#element.closest(PLACE);
+    if (!place) return;
+    this.#place = place;
+    const choice = choices.get(place);
+    if (!choice || choice.columns !== this.#names.join("\n")) return;
+    if (this.#filter) this.#filter.words = choice.filter;
+    this.#sort = choice.sort;
+    if (this.#sort) this.#heads[this.#sort[0]]?.setAttribute("aria-sort", this.#sort[1] ? "descending" : "ascending");
+    if (!this.#isPlain) void this.#pass();
   }
 
   /** Ask again: the kernel of this table may have come later than the table. */
@@ -171,6 +195,8 @@ class Table {
   /** Show the rows that match the filter, in their order: those of the kernel, or of the page if it does not answer. */
   async #pass(): Promise<void> {
     const version = (this.#version += 1);
+    const choice = { columns: this.#names.join("\n"), filter: this.#filter?.words ?? "", sort: this.#sort };
+    if (this.#place) choices.set(this.#place, choice);
     const isOwn = !this.#key || this.#isPlain || this.#problem !== "";
     if (isOwn || this.#isLate) this.#show(this.#own());
     if (isOwn || this.#isAsking) return; // what is asked for now is asked again then
