@@ -4,7 +4,7 @@ import pytest
 from patience import eventually
 from test_mcp.peers import light
 
-from test_widgets.front import click, labels, listing, named, page
+from test_widgets.front import click, labels, listing, named, page, receive, search_field
 from test_widgets.panes import open_details
 from test_widgets.tooling import buttons, wait_for_ticker
 from toolbench.mcp import MCPClient
@@ -31,6 +31,17 @@ def test_follows_the_servers(client):
     client.connect("two", light("two", "z"))
     explorer.look()
     assert explorer.page.lists.widget.titles[0] == "Tools (1)"
+
+
+def test_keeps_the_filter_of_the_tools_when_the_server_is_replaced(client):
+    """As a changed server is that is connected, and approved, again."""
+    client.connect("one", light("one", "ping", "pong", "other"))
+    explorer = Explorer(client)
+    receive(search_field(explorer, "Tools"), value="p")
+    client.connect("one", light("one", "ping", "pull", "else"))
+    explorer.look()
+    assert search_field(explorer, "Tools").value == "p"
+    assert labels(listing(explorer, "Tools")) == ["ping", "pull"]
 
 
 def test_shows_no_other_server_in_place_of_the_chosen_one(client):

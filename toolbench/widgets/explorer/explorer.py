@@ -50,16 +50,18 @@ class ServerPage:
         session: MCPServerSession,
         lock: Lock,
         when_run: Callable[[RunRecord], object],
+        search: str,
     ) -> None:
         """Show the tools of *session*. The other tabs are made when they are first opened.
 
-        After each run of a tool, *when_run* is called with the record of the run.
+        After each run of a tool, *when_run* is called with the record of the run. *search* is the
+        text in the search field of the tools.
         """
         self.session = session
         self._parts = parts = Parts()
         self._last_change = session.tools.last_change
         kinds: dict[type[Pane], MakePane] = {
-            ToolsPane: partial(ToolsPane, when_run=when_run),
+            ToolsPane: partial(ToolsPane, when_run=when_run, search=search),
             ResourcesPane: ResourcesPane,
             PromptsPane: PromptsPane,
         }
@@ -103,6 +105,11 @@ class ServerPage:
     def pane(self) -> ListPane:
         """The visible list."""
         return cast("ListPane", self.lists.pane)
+
+    @property
+    def searched(self) -> str:
+        """The text in the search field of the tools."""
+        return cast("ToolsPane", self.lists.made(ToolsPane)).searched
 
     def _use_tool(self, name: str, arguments: dict[str, Any], *, is_run: bool) -> bool:
         """Open the tool *name* with *arguments*, and run it if *is_run* is true.
@@ -167,6 +174,8 @@ class Explorer(LiveView):
         self._sessions: dict[str, MCPServerSession] = {}
         self._updates: dict[str, PendingUpdates] = {}
         self._pages: dict[str, ServerPage] = {}
+        # Of servers that were replaced, such as by a changed one under the same name
+        self._searches: dict[str, str] = {}
         self._last_runs: dict[ToolAddress | None, RunRecord] = {}
         self._parts = parts = Parts()
         self._list = PickList(
@@ -230,7 +239,9 @@ class Explorer(LiveView):
                     self._updates.pop(name).close()
                     if name in self._pages:
                         self._panes.fill(lists=(), main=(), aside=())
-                        self._pages.pop(name).close()
+                        page = self._pages.pop(name)
+                        self._searches[name] = page.searched
+                        page.close()
             for name, session in self._sessions.items():
                 if name not in self._updates:
                     self._updates[name] = PendingUpdates(session, partial(self._hear, name))
@@ -275,7 +286,8 @@ class Explorer(LiveView):
             return
         self._show_head()
         if name not in self._pages:
-            self._pages[name] = ServerPage(self._sessions[name], self._lock, self._add_run)
+            search = self._searches.pop(name, "")
+            self._pages[name] = ServerPage(self._sessions[name], self._lock, self._add_run, search)
             self._open_details_if_lost()
         page = self._pages[name]
         self._panes.fill(

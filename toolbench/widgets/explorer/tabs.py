@@ -331,6 +331,10 @@ class TabSet:
         """The visible pane."""
         return self._panes[self._kind]
 
+    def made(self, kind: type[Pane]) -> Pane:
+        """Return the pane of the class *kind*, whose tab was opened before."""
+        return self._panes[kind]
+
     @property
     def is_busy(self) -> bool:
         """Whether a tool is running in one of the panes."""

@@ -52,11 +52,13 @@ class ToolsPane(ListPane):
         session: MCPServerSession,
         lock: Lock,
         when_run: Callable[[RunRecord], object] = lambda record: None,
+        search: str = "",
     ) -> None:
-        """List the tools of *session*. After each run, *when_run* is called with its record.
+        """List the tools of *session* that match the text *search*.
 
-        The first tool that declares itself read-only is opened, unless the groups of the list are
-        folded. No other tool is opened without a click.
+        After each run, *when_run* is called with its record. The first tool that declares itself
+        read-only is opened, unless the groups of the list are folded. No other tool is opened
+        without a click.
         """
         super().__init__(session, lock)
         parts = self._parts
@@ -64,6 +66,7 @@ class ToolsPane(ListPane):
         self._open: dict[str, ServerToolPanel] = {}
         self._notes = parts.html()
         self._list = PickList(parts, "Tools", self._pick, lock)
+        self._list.search(search)
         self._disabled = parts.html()
         self._cost = parts.html(kind="toolbench-foot")
         self._empty = parts.html()
@@ -90,6 +93,11 @@ class ToolsPane(ListPane):
         # Not in this call: the lock of a panel must be taken before that of the explorer
         for panel in self._open.values():
             ticker.watch(panel.staleness.check)
+
+    @property
+    def searched(self) -> str:
+        """The text in the search field of the list."""
+        return self._list.searched
 
     def _pick(self, name: str) -> None:
         if name not in self._open:

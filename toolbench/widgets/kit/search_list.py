@@ -195,6 +195,16 @@ class PickList:
         return key
 
     @property
+    def searched(self) -> str:
+        """The text in the search field."""
+        text: str = self._search.value
+        return text
+
+    def search(self, text: str) -> None:
+        """Put *text* into the search field, and list only the items that match it."""
+        self._search.value = text
+
+    @property
     def is_folded(self) -> bool:
         """Whether the groups of the list were folded at first."""
         return bool(self._picker.groups and self._picker.is_folded)
