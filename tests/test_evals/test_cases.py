@@ -43,7 +43,7 @@ def test_a_call_may_be_a_tool_call_or_an_object():
         (lambda: Case("x", CALL, match={"totl": "approx"}), "'total'"),
         (lambda: Case("x", CALL, match={"total": {"approx": -1}}), "tolerance"),
         (lambda: Case("x", CALL, match={"total": {"regex": "("}}), "regular"),
-        (lambda: Case("x", CALL, match={"total": "regex"}), "text, not 84"),
+        (lambda: Case("x", CALL, match={"total": "regex"}), "string, not 84"),
         (
             lambda: Case("x", {"name": "f", "arguments": {"a": "(b"}}, match={"a": "regex"}),
             '"(b" is not a regular',
