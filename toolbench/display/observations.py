@@ -57,7 +57,7 @@ _APART = '<div style="margin-top:8px">'
 # A result of more characters is long; the larger number limits the JSON that is read for a table
 _LONG, _LONGEST = 2_000_000, 200_000_000
 # Characters of long JSON that tell whether it may be a table
-_BEGINNING = 100_000
+_BEGINNING = 20_000
 _WORD = re.compile(r"\w+")
 # The beginning of a list of objects, or of an object
 _OBJECTS = re.compile(r"\s*(\[\s*)?\{")

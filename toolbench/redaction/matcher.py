@@ -182,7 +182,7 @@ class _OneByOne:
 # --- colours ----------------------------------------------------------------------
 
 # Colours, and the end of a line cleared after them; JSON and a repr write `\u001b[31m` and `\x1b[31m`
-_COLOUR = re.compile(rb"(?:\x1b|\\{1,8}(?:x|u00)1b)\[[0-9;:]*[mK]")
+_COLOUR = re.compile(rb"(?:\x1b|\\\\{0,7}(?:x|u00)1b)\[[0-9;:]*[mK]")
 _BEGUN = re.compile(
     rb"""(?: (?:\x1b | \\{1,8}(?:x|u00)1b) (?:\[[0-9;:]{0,40})?
            | \\{1,8} (?:x1? | u(?:0(?:01?)?)?)? ) \Z""",
