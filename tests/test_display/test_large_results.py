@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -22,6 +23,13 @@ def frame() -> Any:
     return pandas.DataFrame({"a": range(1_000_000), "b": 0.5, "c": "x"})
 
 
+def picture() -> bytes:
+    image = pytest.importorskip("PIL.Image")
+    written = BytesIO()
+    image.effect_noise((2_000, 1_000), 30).save(written, "PNG")
+    return written.getvalue()
+
+
 def nested(levels: int = 10) -> dict[str, Any]:
     if not levels:
         return {"k": levels}
@@ -33,6 +41,7 @@ VALUES = {
     "a frame of 1,000,000 rows": frame,
     "a text of 50 MB": lambda: "A line of text of some length here.\n" * 1_400_000,
     "an image of 20 MB": lambda: b"\x89PNG\r\n\x1a\n".ljust(20_000_000),
+    "an image with a preview": picture,
     "a nested JSON of 10 levels": nested,
 }
 
@@ -71,6 +80,22 @@ def test_a_notebook_keeps_at_most_a_megabyte(make):
         return value
 
     assert sum(map(len, shown(run_tool(give)).values())) < MOST
+
+
+def test_a_large_image_is_a_preview_that_says_so():
+    """The result in Python has all of it."""
+    data = picture()
+    assert 1_000_000 < len(data) < 5_000_000
+
+    @tool(read_only=True)
+    def give() -> bytes:
+        """Give the image."""
+        return data
+
+    html = shown(run_tool(give))["text/html"]
+    assert "data:image/webp" in html
+    assert "A preview: the result has the whole image" in html
+    assert "data-toolbench-part" in html
 
 
 def test_nested_json_is_not_read_to_show_its_ends():

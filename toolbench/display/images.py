@@ -4,6 +4,8 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from io import BytesIO
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -13,7 +15,13 @@ from toolbench.values import clip
 from toolbench.wording import human_size
 
 LARGEST = 5_000_000
-"""The maximum number of bytes of an image in a page, and so in a saved notebook."""
+"""The maximum number of bytes of an image that is shown."""
+
+# Bytes of an image above which a page, and so a saved notebook, has a preview
+_LARGE = 700_000
+# Pixels of a side of a preview, and the most that an image may have to be read
+_PREVIEW, _MOST_PIXELS = 800, 50_000_000
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 
 # Characters of a URL that are not data
 _HEAD = 1_000
@@ -60,17 +68,22 @@ class Image:
 
     @property
     def html(self) -> Html:
-        """The image as HTML; if it cannot be shown, a line of text that links to its address.
+        """The image as HTML, or a preview if it is large; a line that links to one not shown.
 
         Images on the web are never loaded. An SVG is shown with `<img>`, in which it cannot run
-        scripts or load anything.
+        scripts or load anything. Without Pillow, a large image is shown whole.
         """
         if self.problem:
             remark = link(self.url, escape(self.text))
             return Html(f'<div {NO_MATHS} data-toolbench-part style="{REMARK}">{remark}</div>')
+        source, remark = self.source, ""
+        if len(self.data) > _LARGE and (preview := _preview(self.data)):
+            source = f"data:image/webp;base64,{b64encode(preview).decode()}"
+            words = f"A preview: the result has the whole image, {human_size(len(self.data))}."
+            remark = f'<div data-toolbench-part style="{REMARK}">{words}</div>'
         return Html(
-            f'<img src="{escape(self.source)}" alt="{escape(self.label)}"'
-            ' style="display:block;max-width:100%;height:auto">'
+            f'<img src="{escape(source)}" alt="{escape(self.label)}"'
+            f' style="display:block;max-width:100%;height:auto">{remark}'
         )
 
 
@@ -82,7 +95,7 @@ def read_image(url: str, *, most: int = LARGEST) -> Image:
     """
     # Each byte may be written as %XX
     if len(url) > 3 * most + _HEAD:
-        return Image("", problem=f"more than {human_size(most)}, not shown")
+        return Image("", problem=_too_large(most))
     match = _DATA.fullmatch(url)
     if not match:
         if safe_address(url) and not url.lower().startswith("mailto:"):
@@ -98,8 +111,26 @@ def read_image(url: str, *, most: int = LARGEST) -> Image:
     if not data:
         problem = "empty"
     if len(data) > most:
-        problem = f"more than {human_size(most)}, not shown"
+        problem = _too_large(most)
     return Image("", kind, data, problem)
+
+
+def _too_large(most: int) -> str:
+    return f"more than {human_size(most)}, not shown: the result has it"
+
+
+def _preview(data: bytes) -> bytes:
+    """Return a small copy of the image in *data*; empty if Pillow is missing or cannot read it."""
+    written = BytesIO()
+    try:
+        with import_module("PIL.Image").open(BytesIO(data), formats=_FORMATS) as image:
+            if image.width * image.height > _MOST_PIXELS:
+                return b""
+            image.thumbnail((_PREVIEW, _PREVIEW))
+            image.convert("RGBA").save(written, "WEBP")
+    except Exception:  # noqa: BLE001 - any image may come, and then it is shown whole
+        return b""
+    return written.getvalue()
 
 
 def _decode(payload: str, *, base64: bool) -> bytes:
