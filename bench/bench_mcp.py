@@ -141,15 +141,15 @@ def test_a_call_over_stdio(ledger, client):
 
 
 @contextmanager
-def serving(tools=0):
+def serving(tools=0, started=None):
     """The URL of the same server, behind HTTP, in a process of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [*entry(tools).values()]
+    words = [*(started or entry(tools)).values()]
     process = subprocess.Popen([words[0], *words[1], str(port)], stderr=subprocess.DEVNULL)
     try:
-        eventually(lambda: _answers(port), 60)
+        eventually(lambda: _answers(port))
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()

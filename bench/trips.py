@@ -87,6 +87,17 @@ class Quietly(BaseComm):
 def click(panel: ToolPanel) -> None:
     """Fill the form in, press Run, and wait until the result is shown."""
     panel.form.value = {"total": 84, "people": 4}
+    press_run(panel)
+
+
+def press_at_once() -> None:
+    """Let a click count at once, and only who waits for a result show it."""
+    clicks_module.QUIET = run_module.QUIET = 0
+    ticker._period = 1.0
+
+
+def press_run(panel: ToolPanel) -> None:
+    """Press Run, and wait until the result is shown."""
     run = next(b for b in _buttons(panel) if b.description == "Run")
     run.click()
     assert panel.runs.latest is not None
@@ -145,9 +156,7 @@ def recorded(work: Callable[[], object]) -> Callable[[], None]:
 def trips() -> dict[str, Callable[[], object]]:
     """Return every trip by its name."""
     comm.create_comm = Quietly
-    # A click counts at once
-    clicks_module.QUIET = run_module.QUIET = 0
-    ticker._period = 1.0
+    press_at_once()
     arguments = {"total": 84, "people": 4}
     action: Action = split_bill.action_from_arguments(arguments)
     shell = InteractiveShell.instance()
