@@ -76,14 +76,14 @@ class Image:
         if self.problem:
             remark = link(self.url, escape(self.text))
             return Html(f'<div {NO_MATHS} data-toolbench-part style="{REMARK}">{remark}</div>')
-        source, remark = self.source, ""
+        source, note = self.source, ""
         if len(self.data) > _LARGE and (preview := _preview(self.data)):
             source = f"data:image/webp;base64,{b64encode(preview).decode()}"
             words = f"A preview: the result has the whole image, {human_size(len(self.data))}."
-            remark = f'<div data-toolbench-part style="{REMARK}">{words}</div>'
+            note = f'<div data-toolbench-part style="{REMARK}">{words}</div>'
         return Html(
             f'<img src="{escape(source)}" alt="{escape(self.label)}"'
-            f' style="display:block;max-width:100%;height:auto">{remark}'
+            f' style="display:block;max-width:100%;height:auto">{note}'
         )
 
 
