@@ -30,7 +30,7 @@ WARM = 0.2
 # Bytes that the memory may differ: the allocator gives back whole blocks only
 SLACK = 5_000_000
 # Seconds that a kernel at rest is watched
-REST = 10
+REST = 5
 
 pytestmark = pytest.mark.skipif(not STATUS.is_file(), reason="needs /proc")
 

@@ -8,6 +8,8 @@ from playwright.sync_api import Locator
 
 # Ms without a change mean that all is drawn
 QUIET = 500
+# Ms before something is done: what was done before has been quiet already
+PAUSE = 200
 # Watches the output of a cell from the next key or click on, or from now on.
 _WATCH = """
     ([index, now]) => {
@@ -82,7 +84,7 @@ class Feeler:
     def _measured(self, index: int, act: Callable[[Locator], object] | None) -> Felt:
         tab = self._page.tab.page
         self._page.show(index)
-        tab.wait_for_timeout(QUIET)
+        tab.wait_for_timeout(PAUSE)
         before = self._bytes
         tab.evaluate(_WATCH, [index, act is None])
         if act is not None:

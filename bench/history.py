@@ -12,7 +12,7 @@ from ledger import Row
 HERE = Path(__file__).parent
 PLACE = HERE / "history"
 # The part of a file's time that does not depend on its rounds: processes, pages and data are made
-FIXED = 0.5
+FIXED = 0.6
 
 
 @dataclass
