@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import count
 from threading import Lock
 from typing import Any, Generic, TypeVar
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from pydantic import SerializerFunctionWrapHandler, ValidatorFunctionWrapHandler
 from pydantic_core import CoreSchema
@@ -43,7 +43,8 @@ class Kinds(Generic[T]):
         self._family = family
         self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
         """The classes by name and by place. In each inner mapping, the newest class comes last."""
-        self._replaced: WeakSet[T] = WeakSet()
+        # Their ids, because each call of a tool asks for its classes
+        self._replaced: set[int] = set()
         self._numbers = count()
         self._lock = Lock()
 
@@ -54,6 +55,8 @@ class Kinds(Generic[T]):
         """
         place = place_of(cls)
         with self._lock:
+            # It may have the id of a class that is gone
+            self._replaced.discard(id(cls))
             key = place
             if is_local(place):
                 key += f" {next(self._numbers)}"
@@ -61,12 +64,12 @@ class Kinds(Generic[T]):
                 namesakes = self._by_name.setdefault(name, WeakValueDictionary())
                 old = namesakes.pop(key, None)
                 if old is not None:
-                    self._replaced.add(old)
+                    self._replaced.add(id(old))
                 namesakes[key] = cls
 
     def newest(self, cls: T) -> T:
         """Return *cls*, or the newest class that replaced it."""
-        if cls not in self._replaced:
+        if id(cls) not in self._replaced:
             return cls
         return next(reversed(self._known_as(place_of(cls))), cls)
 

@@ -603,8 +603,12 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         """
         # IPython leaves out such frames
         __tracebackhide__ = True
-        tool = after_reload(self)
-        action = tool._input_of_call(action, arguments)
+        tool: ToolDefinition[Any, Any] = self
+        # Before they are called: calls are many, and most need neither
+        if self.is_stale:
+            tool = after_reload(self)
+        if arguments or type(action) is not tool.action_type:
+            action = tool._input_of_call(action, arguments)
         if hooks.around is None:
             return cast("ObservationT", tool.execute(action, conversation))
         return cast("ObservationT", hooks.around(tool, action, conversation))

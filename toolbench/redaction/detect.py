@@ -33,7 +33,7 @@ IsSecret = Callable[[str, str], bool]
 _NAME_AND_VALUE = re.compile(r"(?P<name>-*\w[\w.-]*)(\s*=|:\s)\s*(?P<value>.+)", re.S)
 _URL = re.compile(r"(?P<scheme>[A-Za-z][\w+.:-]{0,40})://((?P<user>[^/?#\s]*)@)?")
 _QUERY = re.compile(r"[?&#;](?P<name>[^=&#;]+)=(?P<value>[^&#\s]*)")
-_BEGINNING = re.compile(r"\s*-*[A-Za-z][\w.-]*\s*[=:]")
+_BEGINNING_OR_JSON = re.compile(r"\s*(?:[\[{]|-*[A-Za-z][\w.-]*\s*[=:])")
 _LINE = re.compile(r"\s*-*(?P<name>[A-Za-z][\w.-]*)(\s*=\s*|:\s*)(?P<value>\S.*?)\s*")
 _PLACEHOLDER = re.compile(r"[\"']?(\$\{|\$\(|\{\{|<)")
 # Characters: in an address, `key=PROJ-17` and `ada@` are not secrets
@@ -405,7 +405,7 @@ class Secrecy:
         names, no name means a secret, and all values are plain JSON.
         """
         values: Any
-        if type(arguments) is self._harmless_model and not arguments.model_extra:
+        if type(arguments) is self._harmless_model and not arguments.__pydantic_extra__:
             values = vars(arguments)
         else:
             values = parts_of(arguments)
@@ -606,7 +606,7 @@ def _in_texts(value: Any) -> Iterator[str]:
 
 def _may_hold(text: str) -> bool:
     """Tell quickly whether *text* may contain a secret: in a URL, in a setting, or in JSON."""
-    return "://" in text or bool(_BEGINNING.match(text) or _JSON.match(text))
+    return "://" in text or _BEGINNING_OR_JSON.match(text) is not None
 
 
 def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
