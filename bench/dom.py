@@ -56,7 +56,8 @@ _WATCH = """
 _ROWS = """
     ([index, text]) => new Promise((resolve, reject) => {
       const cell = rig.panel().content.widgets[index].node;
-      const field = () => cell.querySelector(".toolbench-filter input");
+      // Not that of the HTML that is saved with the notebook
+      const field = () => cell.querySelector(".jupyter-widgets .toolbench-filter input");
       const [old, start] = [field(), performance.now()];
       const look = () => {
         const now = field();
@@ -66,11 +67,15 @@ _ROWS = """
         const begin = performance.now();
         now.value = text;
         now.dispatchEvent(new Event("input", {bubbles: true}));
-        requestAnimationFrame(() => setTimeout(() => {
-          const rows = cell.querySelectorAll(".toolbench-table tbody tr").length;
-          const count = cell.querySelector(".toolbench-filter [role=status]").textContent;
-          resolve([shown, performance.now() - begin, rows, count]);
-        }));
+        const filtered = () => {
+          const count = now.parentElement.querySelector("[role=status]");
+          if (performance.now() - begin > 60_000) return reject(new Error("not filtered"));
+          // The kernel has the other rows
+          if (count.classList.contains("toolbench-of-part")) return requestAnimationFrame(filtered);
+          const rows = cell.querySelectorAll(".jupyter-widgets .toolbench-table tbody tr").length;
+          resolve([shown, performance.now() - begin, rows, count.textContent]);
+        };
+        requestAnimationFrame(() => setTimeout(filtered));
       };
       rig.runCell(index);
       requestAnimationFrame(look);
