@@ -72,7 +72,10 @@ def whole_seconds(place: Path = PLACE) -> dict[str, float]:
     if entry is None:
         return {}
     return {
-        name: taken / time_for(entry.shares.get(name, 1)) for name, taken in entry.seconds.items()
+        name: taken / time_for(entry.shares.get(name, 1))
+        for name, taken in entry.seconds.items()
+        # Not a file that was left out
+        if taken
     }
 
 
