@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from yaml import MarkedYAMLError, YAMLError, safe_load
-
 from toolbench.errors import BodyError, ServerError
 from toolbench.mcp.config.placeholders import LiveVariables, expand, with_known
 from toolbench.mcp.config.registry_file import is_registry_file, registry_table
@@ -370,15 +368,9 @@ def load(path: Path, about: str = "") -> Any:
         return parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         msg = f"Cannot read the {name}: {error.strerror}."
-    except MarkedYAMLError as error:
-        # The full error quotes the file
-        line = ""
-        if mark := error.problem_mark:
-            line = f", line {mark.line + 1}"
-        msg = f"The {name} cannot be read: {error.problem}{line}."
     except RecursionError:
         msg = f"The {name} cannot be read: it is nested too deeply."
-    except (ValueError, YAMLError) as error:
+    except ValueError as error:
         msg = f"The {name} cannot be read: {error}."
     raise ServerError(msg)
 
@@ -388,7 +380,18 @@ _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
 def _yaml(text: str) -> Any:
-    return safe_load(text)
+    import yaml  # noqa: PLC0415 - few connections read such a file
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        # The full error quotes the file
+        msg = str(error.problem)
+        if mark := error.problem_mark:
+            msg = f"{msg}, line {mark.line + 1}"
+    except yaml.YAMLError as error:
+        msg = str(error)
+    raise ValueError(msg)
 
 
 def _json(text: str) -> Any:

@@ -23,7 +23,6 @@ from pydantic import ValidationError
 from uvicorn import Server
 
 from toolbench.errors import ServerError
-from toolbench.http_limits import limit_connections
 from toolbench.mcp.authorization.token_vault import TokenStore, registered_port, vault
 from toolbench.mcp.config.server_entry import ServerEntry
 from toolbench.mcp.connection.open_calls import WaitingCalls, current_call
@@ -100,6 +99,8 @@ class BrowserOAuth(OAuth):
         Raises:
             ServerError: If the user does not log in within the time limit, or the port is taken.
         """
+        from toolbench.http_limits import limit_connections  # noqa: PLC0415 - only here: uvicorn
+
         answer, has_come = OAuthCallbackResult(), anyio.Event()
         server = create_oauth_callback_server(
             port=self.redirect_port,

@@ -19,7 +19,6 @@ from toolbench.mcp.config.server_entry import ServerEntry, UnapprovedEntry
 from toolbench.mcp.monitoring.notifications import Inbox
 from toolbench.mcp.wire.http import HttpTransport, SseTransport
 from toolbench.mcp.wire.memory import MemoryTransport
-from toolbench.mcp.wire.openapi import OpenApiTransport
 from toolbench.mcp.wire.stdio import ProcessTransport, is_supported
 
 
@@ -115,6 +114,8 @@ def _server_object(entry: ServerEntry) -> Any:
     """Return the server of *entry*: an object, an object in a module, or a server from OpenAPI."""
     server = entry.server
     if isinstance(server, Mapping) and "openapi" in server:
+        from toolbench.mcp.wire.openapi import OpenApiTransport  # noqa: PLC0415 - PyYAML
+
         return OpenApiTransport(server, entry.base)
     if isinstance(server, str):
         return _from_module(server, entry.base)
