@@ -112,13 +112,14 @@ def beside_raw(ledger, work, ours, theirs, goal, rounds=CALLS):
     )
 
 
-def beside_thread(ledger, work, ours, theirs):
+def beside_thread(ledger, work, ours, theirs, goal=None, rounds=CALLS):
     ledger.compare(
         f"{work}, beside a client in a thread",
         ours=once(ours),
         peer=once(theirs),
         peer_name="FastMCP's client, its loop in a thread",
-        rounds=CALLS,
+        goal=goal,
+        rounds=rounds,
         clock=WALL,
     )
 
@@ -169,7 +170,7 @@ def test_a_call_over_http(ledger, client):
         beside_raw(ledger, "call over HTTP", lambda: tool({"text": "x"}), raw.call, 1.05)
         raw.close()
         threaded = Threaded(StreamableHttpTransport(url))
-        beside_thread(ledger, "call over HTTP", lambda: tool({"text": "x"}), threaded.call)
+        beside_thread(ledger, "call over HTTP", lambda: tool({"text": "x"}), threaded.call, 1.1)
         threaded.close()
         client.sync_close()
 
@@ -195,6 +196,15 @@ def test_connecting_and_listing_over_http(ledger, client):
             rounds=40,
         )
         raw.close()
+        threaded = Threaded(StreamableHttpTransport(url))
+        beside_thread(
+            ledger,
+            "100 tools listed over HTTP",
+            session.refresh,
+            lambda: threaded.run(threaded.client.list_tools()),
+            rounds=40,
+        )
+        threaded.close()
         client.sync_close()
 
 
@@ -210,6 +220,14 @@ def test_a_run_of_a_tool(ledger, client):
         1.3,
     )
     raw.close()
+    threaded = raw_process(kind=Threaded)
+    beside_thread(
+        ledger,
+        "run_tool over stdio, recorded in the history",
+        lambda: run_tool(tool, {"text": "x"}),
+        threaded.call,
+    )
+    threaded.close()
 
 
 def test_a_call_in_memory(ledger, client):
@@ -223,15 +241,19 @@ def test_a_call_in_memory(ledger, client):
 
 
 def test_listing_a_thousand_tools(ledger, client):
-    """At most 1.1 times the raw client."""
+    """At most as long as the raw client."""
     session = client.connect("bench", entry(1000))
-    raw = raw_process(entry(1000))
-
-    def listed():
-        return raw.run(raw.client.list_tools())
-
-    beside_raw(ledger, "1,000 tools listed", session.refresh, listed, 1.1, rounds=15)
-    raw.close()
+    for kind, beside in ((Raw, beside_raw), (Threaded, beside_thread)):
+        raw = raw_process(entry(1000), kind)
+        beside(
+            ledger,
+            "1,000 tools listed",
+            session.refresh,
+            lambda raw=raw: raw.run(raw.client.list_tools()),
+            1.0,
+            rounds=15,
+        )
+        raw.close()
 
 
 def seconds(work):

@@ -52,8 +52,8 @@ with create_mcp_tools({SERVERS!r}) as client:
 @pytest.mark.parametrize(
     ("work", "ours", "peer", "peer_name", "goal", "clock"),
     [
-        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15, CPU),
-        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.15, WALL),
+        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.2, CPU),
+        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.2, WALL),
         (
             "%load_ext toolbench, beside what its tools are made of",
             LOAD,
@@ -61,6 +61,14 @@ with create_mcp_tools({SERVERS!r}) as client:
             "a kernel with ipywidgets, rich and a pydantic model",
             None,
             CPU,
+        ),
+        (
+            "%load_ext toolbench, beside what its tools are made of",
+            LOAD,
+            NEEDED,
+            "a kernel with ipywidgets, rich and a pydantic model",
+            None,
+            WALL,
         ),
         (
             "%load_ext toolbench and the first panel",
