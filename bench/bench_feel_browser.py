@@ -279,6 +279,8 @@ def test_ten_thousand_messages(ledger):
         page.run_all()
         assert page.errors() == [], page.errors()
         feeler = Feeler(page)
+        page.show(1)
+        page.output(1).get_by_role("button", name="Server and traffic").click()
 
         def open_tab(output: Locator) -> None:
             output.get_by_role("tab", name="Traffic").click()
