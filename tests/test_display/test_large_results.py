@@ -1,8 +1,11 @@
 """A large result: what a notebook keeps of it, and how much of it is read to show it."""
 
+import re
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from io import BytesIO
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ from pydantic_core import to_json
 
 from test_display.test_bounded import peak
 from toolbench import run_tool, tool
+from toolbench.display.images import read_image
 from toolbench.display.observations import BOTH
 from toolbench.mcp.results import MCPObservation
 
@@ -96,6 +100,29 @@ def test_a_large_image_is_a_preview_that_says_so():
     assert "data:image/webp" in html
     assert "A preview: the result has the whole image" in html
     assert "data-toolbench-part" in html
+
+
+def preview(image: Any, **how: Any) -> Any:
+    """Return the preview in the HTML of *image*, written with the options *how*."""
+    written = BytesIO()
+    image.save(written, **how)
+    html = read_image(f"data:image/png;base64,{b64encode(written.getvalue()).decode()}").html
+    packed = re.search(r"data:image/webp;base64,([^\"]+)", html)
+    return pytest.importorskip("PIL.Image").open(BytesIO(b64decode(packed[1])))
+
+
+def test_a_preview_looks_like_the_image():
+    """A photo is turned as its metadata says, and greys of 16 bits are greys."""
+    image = pytest.importorskip("PIL.Image")
+    exif = image.Exif()
+    # Orientation: turned by 90 degrees
+    exif[0x0112] = 6
+    photo = image.effect_noise((2_000, 1_000), 80)
+    assert preview(photo, format="JPEG", quality=95, exif=exif).size == (400, 800)
+    size = (1_000, 500)
+    deep = image.frombytes("I;16", size, Random(1).randbytes(2 * size[0] * size[1]))
+    grey = preview(deep, format="PNG").convert("L").resize((1, 1)).getpixel((0, 0))
+    assert 100 < grey < 156
 
 
 def test_nested_json_is_not_read_to_show_its_ends():

@@ -127,7 +127,12 @@ def _preview(data: bytes) -> bytes:
             if image.width * image.height > _MOST_PIXELS:
                 return b""
             image.thumbnail((_PREVIEW, _PREVIEW))
-            image.convert("RGBA").save(written, "WEBP")
+            # A browser turns a photo as its metadata says, which the copy does not have
+            upright = import_module("PIL.ImageOps").exif_transpose(image)
+            if upright.mode.startswith("I"):
+                # Greys of 16 bits: all above 255 would be white
+                upright = upright.convert("I").point(lambda grey: grey / 256).convert("L")
+            upright.convert("RGBA").save(written, "WEBP")
     except Exception:  # noqa: BLE001 - any image may come, and then it is shown whole
         return b""
     return written.getvalue()
