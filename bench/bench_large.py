@@ -59,17 +59,11 @@ def read_and_searched(value: list[dict[str, Any]]) -> None:
     searched(marshal.dumps(value))
 
 
-def image_searched(value: bytes) -> None:
-    searched(value)
-    searched(written(value))
-
-
 LINE, PANEL = "%tool to the output, with a secret", "Run in a panel"
 # What these ways need at least
 LEAST = {
     ("100,000 dicts", LINE): read_and_searched,
     ("100,000 dicts", PANEL): read_rows,
-    ("an image of 20 MB", LINE): image_searched,
 }
 
 

@@ -34,8 +34,8 @@ _WATCH = """
     }
 """
 # A cell that runs may send nothing for a while before its last output.
-_IS_DRAWN = f"""
-    () => feel.last !== null && performance.now() - feel.last > {QUIET} &&
+_IS_DRAWN = """
+    quiet => feel.last !== null && performance.now() - feel.last > quiet &&
       (!feel.runs || rig.outcome === "done")
 """
 _TAKEN = """
@@ -61,9 +61,9 @@ class Felt:
 class Feeler:
     """Does things in the cells of one page, and measures them."""
 
-    def __init__(self, page: NotebookPage) -> None:
-        """Count what comes over the page's WebSockets from now on."""
-        self._page, self._bytes = page, 0
+    def __init__(self, page: NotebookPage, quiet: int = QUIET) -> None:
+        """Count what comes over the page's WebSockets from now on; see `QUIET` for *quiet*."""
+        self._page, self._bytes, self._quiet = page, 0, quiet
         session = page.tab.page.context.new_cdp_session(page.tab.page)
         session.send("Network.enable")
         session.on("Network.webSocketFrameReceived", self._on_frame)
@@ -90,6 +90,6 @@ class Feeler:
         if act is not None:
             act(self._page.output(index))
         # Longer: nothing changes
-        tab.wait_for_function(_IS_DRAWN, timeout=60_000)
+        tab.wait_for_function(_IS_DRAWN, arg=self._quiet, timeout=60_000)
         first, last, task = (ms / 1000 for ms in tab.evaluate(_TAKEN))
         return Felt(first, last, task, self._bytes - before)
