@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -60,7 +59,7 @@ from toolbench.llm.models import (
 from toolbench.llm.models.model import offered
 from toolbench.llm.models.tracing import answer_of
 from toolbench.tracing import tracing
-from toolbench.values import clip
+from toolbench.values import clip, copied
 from toolbench.wording import counted
 
 # Names of each kind that get a sentence
@@ -485,7 +484,7 @@ class _Evaluation:
         if self._system_prompt:
             messages.insert(0, system_message(self._system_prompt, model.provider))
         # A model may change what it gets
-        tools = deepcopy(self._offered[name])
+        tools = copied(self._offered[name])
         is_near = token is not None
         attributes = {"toolbench.case": self._cases[place].name or "", "gen_ai.request.model": name}
         span = self._spans[task] = tracing.begin("trial", attributes, kind="INTERNAL")

@@ -31,7 +31,7 @@ from toolbench.llm.models.model import (
 )
 from toolbench.llm.wire import WIRES, wire_of
 from toolbench.runs.control import Cancellable
-from toolbench.values import copied, whole_characters
+from toolbench.values import whole_characters
 
 
 def as_model(
@@ -208,7 +208,7 @@ class FunctionModel:
         """
         cancel = not_cancelled(cancel, self.name)
         # Whole characters, because the function may send the messages
-        copies = whole_characters(copied(messages))
+        copies = whole_characters(messages)
         ask = partial(self._function, copies, whole_characters(offered(tools, self.provider)))
         try:
             # In the main thread, the function may ask the user, and can be interrupted
