@@ -321,7 +321,8 @@ class TestRecords:
             return alone, beside
 
         few, many, most = work(10), work(1_000), work(10_000)
-        assert most[0] == few[0]
+        # The ticker may wait, or be idle already
+        assert most[0] <= 1.1 * few[0]
         assert most[1] <= 10.1 * many[1]
 
 
@@ -365,7 +366,9 @@ class TestManyServers:
 
         counted(1 + 5)
         few, many = counted(10), counted(100)
-        assert many[:2] == few[:2]
+        assert many[0] == few[0]
+        # Whether an answer is waited for, or is there already, is a few calls
+        assert many[1] <= 1.1 * few[1]
         assert max(many[2] / few[2], many[3] / few[3]) <= 11
 
 
