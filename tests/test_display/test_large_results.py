@@ -146,8 +146,19 @@ def test_json_that_a_server_repeats_is_not_read_again():
     answer = MCPObservation.from_text(
         text, blocks=[{"type": "text", "text": text}], structured={"result": ROWS[:40_000]}
     )
-    assert parsed(lambda: shown(answer)) == 0
+    # Once, for the table
+    assert parsed(lambda: shown(answer)) == len(text)
     assert BOTH in shown(answer)["text/html"]
+
+
+def test_rows_of_a_server_with_a_key_twice_are_text():
+    """A table would hide one of the values, however long it is."""
+    text = to_json(ROWS[:40_000]).decode().replace('"ok":', '"name":', 1)
+    assert "data-toolbench-table" not in shown(MCPObservation.from_text(text))["text/html"]
+    assert (
+        "data-toolbench-table"
+        in shown(MCPObservation.from_text(to_json(ROWS[:40_000]).decode()))["text/html"]
+    )
 
 
 def test_an_image_is_not_written_down_to_know_its_size():

@@ -29,13 +29,13 @@ _KEY = f"color:{on_page((35, 110, 200))}"
 _CHILDREN = "padding-left:1.3em;border-left:1px dotted currentColor;margin-left:.3em"
 
 
-def parse_json(text: str) -> dict[str, Any] | list[Any] | None:
+def parse_json(text: str, *, most: int = _LARGEST) -> dict[str, Any] | list[Any] | None:
     """Parse *text* as JSON; return None if it is not a JSON object or list.
 
     If an object has the same key twice, also return None, because a tree would hide one of the
     values. If *text* is very long, return None, because parsing would take too long.
     """
-    if len(text) > _LARGEST or not text.lstrip().startswith(("{", "[")):
+    if len(text) > most or not text.lstrip().startswith(("{", "[")):
         return None
     try:
         value: dict[str, Any] | list[Any] = json.loads(text, object_pairs_hook=each_once)

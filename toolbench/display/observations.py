@@ -455,12 +455,15 @@ def json_of(observation: Observation) -> Any:
         return None
     texts = _texts(observation)
     if _is_long(observation):
-        return _long_table(texts)
+        return _long_table(texts, is_own=type(observation) is ResultObservation)
     return parse_json("".join(texts))
 
 
-def _long_table(texts: Sequence[str]) -> Any:
-    """Return the JSON value of *texts*, which are long, if it contains a table; otherwise None."""
+def _long_table(texts: Sequence[str], *, is_own: bool) -> Any:
+    """Return the JSON value of *texts*, which are long, if it contains a table; otherwise None.
+
+    *is_own* says that a tool of this process wrote it: then it is not searched for repeated keys.
+    """
     # No other long text is read
     if not _OBJECTS.match(texts[0], 0, _FIRST) or sum(map(len, texts)) > _LONGEST:
         return None
@@ -469,7 +472,10 @@ def _long_table(texts: Sequence[str]) -> Any:
         beginning = from_json(text[:_BEGINNING], allow_partial="trailing-strings")
         if object_table(beginning) is None:
             return None
-        value = from_json(text, cache_strings="keys")
+        if is_own:
+            value = from_json(text, cache_strings="keys")
+        else:
+            value = parse_json(text, most=_LONGEST)
     except ValueError:
         return None
     if object_table(value) is None:
