@@ -23,7 +23,7 @@ BUDGETS = {
     "import toolbench: all modules": 13,
     # More than a kernel with ipywidgets has
     "%load_ext: modules of ours": 169,
-    "%load_ext: all modules": 309,
+    "%load_ext: all modules": 289,
     # More than are there before
     "the first panel: modules of ours": 48,
     "the first panel: all modules": 167,
