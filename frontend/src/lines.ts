@@ -7,7 +7,7 @@ import { type Entry, ListBox, part } from "./listbox";
 
 const ROW = 24; // pixels of a line
 
-/** A line of `Lines`; its time is in seconds since the epoch. */
+/** A line of `Lines`. Its number is its own, and shown without its sign; its time is in seconds since the epoch. */
 type Line = [number: number, at: number, isSent: boolean, what: string, answer: string, took: string, isFailed: boolean];
 
 const entries = new WeakMap<Line[], Entry[]>(); // of the rows of each piece
@@ -35,7 +35,7 @@ function entryOf([number, at, isSent, what, answer, took, isFailed]: Line): Entr
     draw: () => {
       const row = document.createElement("div");
       row.className = "toolbench-message";
-      row.title = `#${number} ${what}\n${answer}`.trim();
+      row.title = `#${Math.abs(number)} ${what}\n${answer}`.trim();
       row.classList.toggle("toolbench-failed", isFailed);
       const time = new Date(1000 * at).toLocaleTimeString("en-GB");
       row.append(part("toolbench-when", time), arrowOf(isSent), whatOf(what));

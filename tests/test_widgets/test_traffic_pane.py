@@ -284,3 +284,15 @@ def test_a_request_ends_with_its_connection_though_the_messages_were_cleared(tra
     end.note("exit code 3")
     traffic.refresh()
     assert lines(traffic)[-1].is_failed
+
+
+def test_a_new_connection_has_a_line_beside_that_of_its_first_message(traffic):
+    """The page knows lines by their numbers; a click on either opens the message."""
+    traffic.session.reconnect()
+    traffic.refresh()
+    numbers = [line.number for line in lines(traffic)]
+    assert len(set(numbers)) == len(numbers)
+    [again] = [line for line in lines(traffic) if line.subject == "reconnected"]
+    open_line(traffic, "reconnected")
+    [first] = [line for line in lines(traffic) if line.number == -again.number]
+    assert first.subject == traffic._opened.exchange.subject == "server/discover"

@@ -149,7 +149,8 @@ class TrafficPane(Pane):
         self._lines.restart(list(filter(self._filter.matches, self._all.values())))
 
     def _open(self) -> None:
-        number = self._number.value.strip().lstrip("#")
+        # A picked reconnection has the negative number of its first message
+        number = self._number.value.strip().lstrip("#-")
         exchange = None
         if number.isdecimal():
             exchange = self._all.get(int(number))
@@ -170,7 +171,7 @@ def _messages_of(exchange: Exchange) -> list[Message]:
 def _line(exchange: Exchange) -> Line:
     message = exchange.message
     return Line(
-        number=message.id,
+        number=exchange.id,
         at=int(message.time),
         is_sent=message.direction == "sent",
         subject=on_one_line(exchange.subject),

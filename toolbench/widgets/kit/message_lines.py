@@ -30,6 +30,7 @@ class Line(NamedTuple):
     """The columns of one line."""
 
     number: int
+    """The number of the item, shown without its sign. No other line has the same number."""
     at: int
     """The time, in seconds since the epoch."""
     is_sent: bool
@@ -182,7 +183,7 @@ def _as_text(lines: Sequence[Line]) -> Html:
         arrow = "←"
         if line.is_sent:
             arrow = "→"
-        head = f"#{line.number} {time:%H:%M:%S} {arrow}"
+        head = f"#{abs(line.number)} {time:%H:%M:%S} {arrow}"
         texts.append("  ".join((head, line.subject, line.outcome, line.duration)).strip())
     text = escape("\n".join(texts))
     return Html(f'<pre {NO_MATHS} style="{PRE};white-space:pre-wrap">{text}</pre>')
