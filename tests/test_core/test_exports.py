@@ -125,6 +125,23 @@ class TestFormats:
         meta["new"] = 1
         assert tool.to_mcp_tool()["_meta"]["new"] == 1
 
+    def test_say_nothing_of_a_class_without_a_docstring_of_its_own(self):
+        """What the base classes say is for programmers."""
+
+        class Bare(Action):
+            pass
+
+        for action_type in (Action, Bare):
+            tool = ToolDefinition(
+                name="count",
+                description="Counts.",
+                action_type=action_type,
+                observation_type=Observation,
+            )
+            parameters = tool.to_openai_tool()["function"]["parameters"]
+            assert "description" not in parameters | tool.input_schema
+            assert "description" not in tool.to_mcp_tool()["outputSchema"]
+
     def test_are_the_caller_s_to_change(self):
         """Changing an export changes no other."""
         for export in (TOOL.to_mcp_tool, TOOL.to_openai_tool, TOOL.to_responses_tool):

@@ -34,6 +34,8 @@ BASE64 = "toolbench_base64"
 # A default that JSON cannot express
 _UNSAYABLE = object()
 _SIMPLE = frozenset({str, int, bool, type(None)})
+# The module of Action and Observation, which imports this one
+_BASES = "toolbench.core.schema"
 
 
 class _Untitled(GenerateJsonSchema):
@@ -44,6 +46,13 @@ class _Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        described = super().model_schema(schema)
+        # The docstrings of our base classes are for programmers, and describe no arguments
+        if schema["cls"].__module__ == _BASES:
+            described.pop("description", None)
+        return described
 
     def float_schema(self, schema: Any) -> dict[str, Any]:
         limits = super().float_schema(schema).items()
