@@ -14,11 +14,20 @@ const GROUP = ".widget-radio-box";
 const MARKS = ".tb-marks";
 const PLAIN_MARKS = `.tb-form ${MARKS}:not(:has(${CHIPS}))`;
 const SUBMIT = ".toolbench-submit";
+const UNTITLED = '.toolbench-filters > .toolbench-field > input:is(:not([title]), [title=""])';
 const known = new WeakSet<Element>();
 
 export function enhanceButtons(root: ParentNode): void {
   for (const button of allIn(root, `${SUBMIT}:not([aria-keyshortcuts])`)) {
     button.setAttribute("aria-keyshortcuts", "Control+Enter");
+  }
+}
+
+/** Give filter fields in *root* their tooltips: ipywidgets shows none for a field that has a label, here a hidden one. */
+export function addTooltips(root: ParentNode): void {
+  for (const input of allIn<HTMLElement>(root, UNTITLED)) {
+    const field = input.parentElement;
+    if (field) withView(field, (view) => (input.title = String(view.model.get("tooltip"))));
   }
 }
 

@@ -8,7 +8,7 @@ import { enhanceLines } from "./copy_button";
 import { describeFields } from "./described";
 import { fadeEdges } from "./edges";
 import { answerViews } from "./field_views";
-import { enhanceButtons, enhanceFields, formsOf } from "./fields";
+import { addTooltips, enhanceButtons, enhanceFields, formsOf } from "./fields";
 import { focusLogs, focusRefusals, keepFocus, restoreFocus, showWaiting } from "./focus";
 import { nameImages, zoomImages } from "./fullview";
 import { joinKernels, NEW_KERNEL } from "./kernel_results";
@@ -56,6 +56,7 @@ function enhance(): void {
 function complete(root: ParentNode): void {
   dropPlainStyles(root);
   enhanceButtons(root);
+  addTooltips(root);
   nameUploads(root);
   enhanceTables(root);
   fadeEdges(root);

@@ -288,7 +288,10 @@ LINES_DRAWN = 200
 class TestTraffic:
     @pytest.mark.long
     def test_almost_ten_thousand_messages_scroll(self, lab: NotebookPage) -> None:
-        """Only lines in sight are elements; the oldest is reached, and one is found by its text."""
+        """Only lines in sight are elements; the oldest is reached, and one is found by its text.
+
+        The tooltip of the filter says what can be typed, and no tooltip says "null".
+        """
         # No cell takes longer than a test waits for one
         cells = [f"await count_from({begin})" for begin in range(0, 4900, 700)]
         cells[-1] += "\nassert 9_800 <= len(session.traffic) < 10_000"
@@ -300,6 +303,9 @@ class TestTraffic:
             assert lines.count() <= LINES_DRAWN
             eventually(lambda: self.oldest(messages).filter(has_text="tools/list").count())
             assert lines.count() <= LINES_DRAWN
+            title = re.compile("^words, .*; keys: time, tool, method")
+            expect(explorer.box.get_by_label("Filter messages")).to_have_attribute("title", title)
+            expect(explorer.box.locator('[title="null"]')).to_have_count(0)
             explorer.type_into("Filter messages", '"counted 4321"')
             expect(lines).to_have_count(1)
             expect(lines).to_have_text(re.compile(r"tools/call count"))

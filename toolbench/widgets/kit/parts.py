@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import ipywidgets as w
+from ipywidgets.widgets.widget_description import DescriptionWidget
 
 from toolbench.display.escape import Html
 from toolbench.widgets.frontend import front_end
@@ -106,6 +107,9 @@ class Parts:
         style = _style_of(kind)
         if style is not None:
             state["style"] = self._one(style)
+        if issubclass(kind, DescriptionWidget):
+            # ipywidgets shows None as the tooltip "null" of a label
+            state.setdefault("tooltip", "")
         layout, keys = self._one(w.Layout), _keys_of(kind)
         names = [name for name in classes if name]
         widget = kind(keys=keys, layout=layout, _dom_classes=names, **state)
