@@ -15,7 +15,16 @@ from test_runs import tools
 
 from test_widgets.front import click, is_of, named, only, page, receive, walk
 from test_widgets.tooling import buttons, finish, links, shown, tabs
-from toolbench import Observation, SecurityRisk, current_run, history, run_tool, tool
+from toolbench import (
+    Action,
+    Observation,
+    SecurityRisk,
+    ToolDefinition,
+    current_run,
+    history,
+    run_tool,
+    tool,
+)
 from toolbench.runs.policy import policy
 from toolbench.runs.questions import answering
 from toolbench.widgets.panel.panel import ToolPanel, open_panels
@@ -50,6 +59,18 @@ class TestHead:
         head = page(ToolPanel(add))
         for part in ("Add up", "add", "function", "read-only", "<em>two</em>"):
             assert part in head
+
+    def test_does_not_call_an_executor_a_function(self):
+        """A tool that was made without one is of its class."""
+        made = ToolDefinition(
+            name="count",
+            description="Counts.",
+            action_type=Action,
+            executor=lambda action: Observation.from_text("3"),
+        )
+        head = page(ToolPanel(made))
+        assert "ToolDefinition" in head
+        assert "function" not in head
 
     def test_says_how_the_call_is_rated(self):
         """A call a model made and rated carries its rating."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 from typing import Any, NamedTuple, TypeVar
 
+from toolbench.core.executor import FunctionCall
 from toolbench.core.tool import ToolDefinition
 from toolbench.wording import words_of
 
@@ -76,7 +77,7 @@ def kind_of(tool: ToolDefinition[Any, Any]) -> str:
     """Return the origin of *tool*: `function`, the name of its class, or `mcp:` and its server."""
     if tool.source != ToolDefinition.source:
         return tool.source
-    if type(tool) is ToolDefinition:
+    if isinstance(tool.executor, FunctionCall):
         return "function"
     return type(tool).__name__
 
