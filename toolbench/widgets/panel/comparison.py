@@ -17,7 +17,7 @@ from toolbench.display.page import Card, cards_html, fold
 from toolbench.display.tables import MaskedTable, index_name, returned_frame
 from toolbench.redaction.redactor import Redactor
 from toolbench.runs.run import Run
-from toolbench.values import plain, same_json
+from toolbench.values import plain
 from toolbench.wording import counted
 
 # Rows of a table that are compared, its columns, and differences that are counted
@@ -34,8 +34,6 @@ def comparison_html(earlier: Run, run: Run) -> Html:
     before, is_part = _compared(earlier, redactor)
     after, is_part_too = _compared(run, redactor)
     about = []
-    if not same_json(earlier.arguments, run.arguments):
-        about.append("of other arguments")
     if is_part or is_part_too:
         about.append(f"of the first {_ROWS:,} rows and {_COLUMNS} columns")
         before, after = _beginning(before), _beginning(after)

@@ -79,7 +79,7 @@ class RunResult:
         is_old: Whether the tool was redefined after the run began.
         is_of_others: Whether the form's arguments have changed since the run.
         earlier: The last run before the tool's code changed. Its result is compared with the result
-            of `run`. None if the code has not changed.
+            of `run` if both runs have the same arguments. None if the code has not changed.
         comparison: The differences from the result of `earlier`, as HTML. It is empty until
             `prepare` has made it.
     """
@@ -103,8 +103,14 @@ class RunResult:
         except Exception as error:  # noqa: BLE001 - a tool's own objects may do anything
             html = notice(f"The result cannot be shown: {type(error).__name__}.", "danger")
         try:
-            if self.earlier is not None and _is_result(self.run):
-                self.comparison = comparison_html(self.earlier, self.run)
+            earlier = self.earlier
+            # Results of other arguments differ for any code
+            if (
+                earlier is not None
+                and _is_result(self.run)
+                and same_json(earlier.arguments, self.run.arguments)
+            ):
+                self.comparison = comparison_html(earlier, self.run)
         except Exception as error:  # noqa: BLE001 - as above
             words = f"It cannot be compared with the earlier result: {type(error).__name__}."
             self.comparison = notice(words, "neutral")
@@ -177,8 +183,8 @@ class RunReport:
         """Make `show` display *run* from now on.
 
         If the tool's code has changed, the result of *run* is compared with the last result before
-        the change. The results of later runs are also compared with this result, until the code
-        changes again.
+        the change, if both are of the same arguments. The results of later runs are also compared
+        with this result, until the code changes again.
 
         Returns:
             The result of *run*. The caller must call its method `prepare` when the run has ended.
