@@ -1,10 +1,12 @@
 """%mcp on a real server over stdio."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from html import unescape
 from json import dumps
 from pathlib import Path
 from shutil import copy
@@ -345,6 +347,18 @@ class TestLooks:
         """Its log, its stderr and its messages are lists of lines."""
         mcp(connecting(light("one", "x")))
         assert (len(mcp(f"log one {what}")) > 0) == (what == "--traffic")
+
+    def test_a_traceback_as_it_was_written(self, mcp):
+        """The lines of stderr keep their spaces on the page, long ones too."""
+        mcp(connecting(light("one", "x")))
+        lines = ["Traceback:", "  File 'server.py', line 3", f"    raise OSError({'x' * 40!r})"]
+        for line in lines:
+            connected.session("one").stderr.add(line)
+        html = mcp("log one --stderr")._repr_mimebundle_()["text/html"]
+        cells = re.findall(
+            r'<th scope="row" style="[^"]*white-space:pre(?:-wrap)?;[^"]*">(.*?)</th>', html
+        )
+        assert [unescape(cell) for cell in cells] == lines
 
     def test_what_failed_in_the_traffic(self, mcp, tmp_path):
         """With the tool and the reason. That an older server refuses our first question is no failure."""

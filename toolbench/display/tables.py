@@ -459,12 +459,17 @@ def listing_html(
 
 
 def _flow(cell: object, *, is_first: bool) -> str:
-    """Return the CSS of *cell*. A name in the first column is broken only if it is very long."""
+    """Return the CSS of *cell*.
+
+    A cell in the first column, which is a name or a line of a log, keeps its spaces. It is broken
+    only if it is very long.
+    """
     text = str_of(cell)
     if is_first and len(text) > _NAME:
-        return f"{CODE_FONT};font-size:12px;font-weight:400;min-width:24em;overflow-wrap:anywhere;"
+        name = "white-space:pre-wrap;min-width:24em;overflow-wrap:anywhere;"
+        return f"{CODE_FONT};font-size:12px;font-weight:400;{name}"
     if is_first:
-        return f"{CODE_FONT};font-size:12px;font-weight:400;white-space:nowrap;"
+        return f"{CODE_FONT};font-size:12px;font-weight:400;white-space:pre;"
     if _is_sentence(cell):
         return "min-width:6em;overflow-wrap:break-word;word-break:normal;"
     if " " not in text and len(text) <= _WORD:
