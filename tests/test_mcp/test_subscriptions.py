@@ -196,8 +196,11 @@ class TestACutStream:
     def test_is_opened_again(self, proxy, client):
         """What changed meanwhile is seen; until then a problem says that no updates come."""
         session = client.connect("h", proxy.url)
-        said = ["updates stopped until their stream is open again: the stream was cut"]
-        eventually(lambda: session.problems == said)
+        said = (
+            "notifications of changed lists and resources stopped: their stream was cut. "
+            "toolbench opens their stream again by itself; reconnect() does it now."
+        )
+        eventually(lambda: session.problems == [said])
         proxy.tools = ("a", "b")
         eventually(lambda: len(session.tools) == 2)
         # A server that is in trouble is not asked without a pause

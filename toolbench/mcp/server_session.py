@@ -260,7 +260,10 @@ class MCPServerSession:
         if self.tools.problem is not None:
             problems.append(f"tools/list: {self.tools.problem}")
         if why := self._subscriptions.interruption:
-            problems.append(f"updates stopped until their stream is open again: {why}")
+            problems.append(
+                f"notifications of changed lists and resources stopped: {ended(why)} "
+                "toolbench opens their stream again by itself; reconnect() does it now."
+            )
         for uri, why in self._subscriptions.lost.items():
             problems.append(f"no updates of {uri!r}: {why}")
         return problems

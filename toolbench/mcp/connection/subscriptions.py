@@ -142,9 +142,9 @@ class Subscriptions:
                     was_open = True
                     async for _ in subscription:
                         pass
-                why = "the server ended the stream"
+                why = "the server ended their stream"
             except SubscriptionLost:
-                why = "the stream was cut"
+                why = "their stream was cut"
             except (MCPError, TimeoutError) as error:
                 why = sentence(error)
             # Many servers declare the capability, but refuse the request. A replay has only one
