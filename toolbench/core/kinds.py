@@ -8,7 +8,7 @@ name. A class defined in a function replaces no other class, because each call d
 from collections.abc import Mapping
 from itertools import count
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from pydantic import SerializerFunctionWrapHandler, ValidatorFunctionWrapHandler
@@ -38,13 +38,17 @@ class Kinds(Generic[T]):
     Only weak references are held: a class that is used nowhere else is forgotten.
     """
 
+    replaced: ClassVar[set[int]] = set()
+    """The ids of the replaced classes of all families.
+
+    Each call of a tool asks whether its classes were replaced, and mostly this is empty.
+    """
+
     def __init__(self, family: str) -> None:
         """Make an empty mapping; *family*, such as `tool`, names the classes in error messages."""
         self._family = family
         self._by_name: dict[str, WeakValueDictionary[str, T]] = {}
         """The classes by name and by place. In each inner mapping, the newest class comes last."""
-        # Their ids, because each call of a tool asks for its classes
-        self._replaced: set[int] = set()
         self._numbers = count()
         self._lock = Lock()
 
@@ -56,7 +60,7 @@ class Kinds(Generic[T]):
         place = place_of(cls)
         with self._lock:
             # It may have the id of a class that is gone
-            self._replaced.discard(id(cls))
+            self.replaced.discard(id(cls))
             key = place
             if is_local(place):
                 key += f" {next(self._numbers)}"
@@ -64,12 +68,12 @@ class Kinds(Generic[T]):
                 namesakes = self._by_name.setdefault(name, WeakValueDictionary())
                 old = namesakes.pop(key, None)
                 if old is not None:
-                    self._replaced.add(id(old))
+                    self.replaced.add(id(old))
                 namesakes[key] = cls
 
     def newest(self, cls: T) -> T:
         """Return *cls*, or the newest class that replaced it."""
-        if id(cls) not in self._replaced:
+        if id(cls) not in self.replaced:
             return cls
         return next(reversed(self._known_as(place_of(cls))), cls)
 

@@ -464,10 +464,11 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     @property
     def is_stale(self) -> bool:
         """Whether a class of the tool was defined again, for example by a repeated cell."""
-        # Each call asks, so this is made quick
-        for kind in (type(self), self.action_type, self.observation_type):
-            if kind is not None and kind.newest() is not kind:
-                return True
+        # Each call asks, and in most sessions no class was replaced
+        if Kinds.replaced:
+            for kind in (type(self), self.action_type, self.observation_type):
+                if kind is not None and kind.newest() is not kind:
+                    return True
         return is_outdated(self.executor)
 
     def latest(self) -> "ToolDefinition[Any, Any]":
@@ -609,9 +610,12 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
             tool = after_reload(self)
         if arguments or type(action) is not tool.action_type:
             action = tool._input_of_call(action, arguments)
+        observation: ObservationT
         if hooks.around is None:
-            return cast("ObservationT", tool.execute(action, conversation))
-        return cast("ObservationT", hooks.around(tool, action, conversation))
+            observation = tool.execute(action, conversation)
+        else:
+            observation = hooks.around(tool, action, conversation)
+        return observation
 
     def _input_of_call(self, action: Any, arguments: Mapping[str, Any]) -> Any:
         """Return the input of a call, which passes either *action* or keyword *arguments*."""
