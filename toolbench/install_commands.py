@@ -8,7 +8,6 @@ from pathlib import Path
 from shlex import quote
 from shutil import which
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 
 def how_to_install(what: str) -> str:
@@ -62,6 +61,8 @@ def own_source() -> str:
         return str(Path(__file__).parents[1])
     url = str(record.get("url", ""))
     if url.startswith("file:"):
+        from urllib.request import url2pathname  # noqa: PLC0415 - heavy: http and email
+
         return url2pathname(urlsplit(url).path)
     if vcs := record.get("vcs_info"):
         return f"{vcs['vcs']}+{url}@{vcs['commit_id']}"

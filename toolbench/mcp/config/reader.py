@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import inf, nan
@@ -379,6 +378,12 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
+def _toml(text: str) -> Any:
+    import tomllib  # noqa: PLC0415 - few connections read such a file
+
+    return tomllib.loads(text)
+
+
 def _yaml(text: str) -> Any:
     import yaml  # noqa: PLC0415 - few connections read such a file
 
@@ -405,7 +410,7 @@ def _json(text: str) -> Any:
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
-    ".toml": tomllib.loads,
+    ".toml": _toml,
     ".yaml": _yaml,
     ".yml": _yaml,
 }
