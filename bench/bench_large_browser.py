@@ -22,7 +22,6 @@ import sys, time
 from typing import Any
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from large_values import VALUES
-from playwright.sync_api import Locator
 from toolbench import bench, tool
 
 def giving(value):
