@@ -111,14 +111,13 @@ class Context:
             self._head += WIRES[provider].write(head)
         self.turns: list[Turn] = []
         """The turns, oldest first."""
+        # Kept: a long conversation has thousands of turns, and needs them for each request
+        self._messages = list(self._head)
 
     @property
     def messages(self) -> list[Json]:
         """The messages of the next request."""
-        messages = list(self._head)
-        for turn in self.turns:
-            messages += turn.messages
-        return messages
+        return list(self._messages)
 
     @property
     def tokens(self) -> int:
@@ -127,7 +126,15 @@ class Context:
 
     def add(self, messages: Iterable[Message], event_ids: Iterable[int]) -> None:
         """Add *messages* as one turn; *event_ids* are the numbers of the turn's events."""
-        self.turns.append(self._turn(map(self._hide, messages), event_ids))
+        turn = self._turn(map(self._hide, messages), event_ids)
+        self.turns.append(turn)
+        self._messages += turn.messages
+
+    def _replace(self, turns: list[Turn]) -> None:
+        self.turns = turns
+        self._messages = list(self._head)
+        for turn in turns:
+            self._messages += turn.messages
 
     def _turn(self, messages: Iterable[Message], event_ids: Iterable[int]) -> Turn:
         parsed = tuple(messages)
@@ -158,7 +165,7 @@ class Context:
                 recent.append(turn)
             elif note not in recent:
                 recent.append(note)
-        self.turns = recent
+        self._replace(recent)
 
     @property
     def event_ids(self) -> tuple[int, ...]:
@@ -192,7 +199,7 @@ class Context:
                 total += count
             turns[place] = self._turn(messages, turn.event_ids)
         if total:
-            self.turns = turns
+            self._replace(turns)
         return total
 
 
