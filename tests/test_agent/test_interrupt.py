@@ -121,6 +121,21 @@ def test_an_interrupt_at_any_line_loses_no_message():
     assert place > 20
 
 
+def test_an_interrupt_at_any_line_of_a_run_loses_no_message():
+    """What the user said before is in the later requests, once."""
+    place, is_over = 1, True
+    while is_over:
+        c = talk(["Done."] * 3, [add])
+        with Interrupt(place) as interrupt, suppress(KeyboardInterrupt):
+            c.run()
+        c.send_message("More.")
+        c.run()
+        users = [m["content"] for m in c.next_request.messages if m["role"] == "user"]
+        assert users == ["Do it.", "More."]
+        place, is_over = place + 1, interrupt.is_over
+    assert place > 50
+
+
 def test_an_interrupt_at_any_line_keeps_the_end():
     """A task that the model has finished stays finished; no further request is sent."""
     place, is_over = 1, True

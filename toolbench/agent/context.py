@@ -111,13 +111,23 @@ class Context:
             self._head += WIRES[provider].write(head)
         self.turns: list[Turn] = []
         """The turns, oldest first."""
-        # Kept: a long conversation has thousands of turns, and needs them for each request
-        self._messages = list(self._head)
+        # The first turns and their messages: a long conversation needs thousands for each request
+        self._known: tuple[list[Turn], int, list[Json]] = self.turns, 0, self._head
 
     @property
     def messages(self) -> list[Json]:
         """The messages of the next request."""
-        return list(self._messages)
+        turns = self.turns
+        known, count, before = self._known
+        if known is not turns:
+            count, before = 0, self._head
+        messages = list(before)
+        new = turns[count:]
+        for turn in new:
+            messages += turn.messages
+        # In one step: an interrupt may come, and another thread may ask
+        self._known = turns, count + len(new), messages
+        return list(messages)
 
     @property
     def tokens(self) -> int:
@@ -126,15 +136,7 @@ class Context:
 
     def add(self, messages: Iterable[Message], event_ids: Iterable[int]) -> None:
         """Add *messages* as one turn; *event_ids* are the numbers of the turn's events."""
-        turn = self._turn(map(self._hide, messages), event_ids)
-        self.turns.append(turn)
-        self._messages += turn.messages
-
-    def _replace(self, turns: list[Turn]) -> None:
-        self.turns = turns
-        self._messages = list(self._head)
-        for turn in turns:
-            self._messages += turn.messages
+        self.turns.append(self._turn(map(self._hide, messages), event_ids))
 
     def _turn(self, messages: Iterable[Message], event_ids: Iterable[int]) -> Turn:
         parsed = tuple(messages)
@@ -165,7 +167,7 @@ class Context:
                 recent.append(turn)
             elif note not in recent:
                 recent.append(note)
-        self._replace(recent)
+        self.turns = recent
 
     @property
     def event_ids(self) -> tuple[int, ...]:
@@ -199,7 +201,7 @@ class Context:
                 total += count
             turns[place] = self._turn(messages, turn.event_ids)
         if total:
-            self._replace(turns)
+            self.turns = turns
         return total
 
 
