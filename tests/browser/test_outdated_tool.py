@@ -115,9 +115,9 @@ def test_a_cell_that_runs_again_keeps_what_was_typed(lab: NotebookPage) -> None:
     for theme in lab.themes():
         assert not violations(lab.tab.page, ".toolbench-panel"), theme
         lab.picture(f"earlier-code-{theme}")
-    lab.type_into("nights", "4", within=panel)
+    lab.type_into("nights", "3", within=panel)
     lab.click("Run", within=panel)
-    lab.wait_for_text("the new code: Köln, 4, 14 letters", within=panel)
+    lab.wait_for_text("the new code: Köln, 3, 14 letters", within=panel)
     expect(panel.get_by_text("From the earlier code: the tool")).to_have_count(0)
     expect(panel.locator(".toolbench-differences del").first).to_have_text("old")
     panel.get_by_text("The result of the earlier code").click()
