@@ -120,8 +120,9 @@ def check(work: Callable[[], object], wire: Wire, *, first: int = 5) -> None:
     """Do *work* a few times, and then 30 times more: after that, nothing more is there."""
 
     def left() -> Left:
-        assert ticker.wait_idle(PATIENCE)
+        # Open panels show it at the next tick
         history().clear()
+        assert ticker.wait_idle(PATIENCE)
         wire.messages.clear()
         return Left.now(wire)
 
