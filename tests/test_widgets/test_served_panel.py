@@ -45,8 +45,11 @@ def panel(served):
 
 
 def seen(panel, text):
-    """Wait until the panel shows *text*."""
-    eventually(lambda: text in page(panel))
+    """Wait until the panel shows *text*; a failure says what it shows instead."""
+    try:
+        eventually(lambda: text in page(panel))
+    except AssertionError:
+        pytest.fail(f"{text!r} is not in {page(panel)!r}")
 
 
 def inert_page(panel):
