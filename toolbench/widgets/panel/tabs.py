@@ -5,6 +5,7 @@ These views show the tool in providers' formats, the call as code, and the earli
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -46,16 +47,15 @@ class PanelTabs:
         self._parts = parts
         self._secrets: Any = None
         self._views: dict[str, View] = {}
+        self._stop_following: Callable[[], object] = lambda: None
         boxes = [self._form(), *(parts.column() for _ in TABS[1:])]
         state = {"children": boxes, "titles": self._titles()}
         self.widget = parts.make(w.Tab, "toolbench-tabs", **state)
         self.widget.observe(lambda _: self._open(), "selected_index")
-        self._stop_following = self._follow()
 
     def renew(self) -> None:
         """Show the panel's new form. The other tabs are made again when they are next opened."""
         self.close()
-        self._stop_following = self._follow()
         earlier, *others = self.widget.children
         secrets, self._secrets = self._secrets, None
         for tab in others:
@@ -110,6 +110,7 @@ class PanelTabs:
         """Make the content of the open tab, or update it."""
         title, box = self._title, self.widget.children[self.widget.selected_index or 0]
         with self._panel.lock:
+            self._stop_following()
             show_if(self._panel.runs.report.widget, is_shown=self.is_at_call)
             self._panel.examples.arrange()
             if title == "JSON" and not box.children:
@@ -119,19 +120,15 @@ class PanelTabs:
             elif title in VIEWS:
                 view = self._views[title] = VIEWS[title](self._panel)
                 box.children = [view.widget]
-
-    def _follow(self) -> Callable[[], object]:
-        """Follow the runs of the tool, also those that other panels, lines and code start."""
-        return history().observe(self._panel.tool, self._hear)
-
-    def _hear(self) -> None:
-        # The end of the panel's own run updates the title
-        if self._title == "History" or not self._panel.is_busy:
-            # At the next tick: a run may end in any thread, while it holds locks
-            ticker.watch(self._show_runs)
+            if title == "History":
+                # Runs of other panels are also in the list
+                self.update_titles()
+                # At the next tick: a run may end in any thread, while it holds locks
+                follow = partial(ticker.watch, self._show_runs)
+                self._stop_following = history().observe(self._panel.tool, follow)
 
     def _show_runs(self) -> bool:
-        """Update the title of History, and the tab if it is open.
+        """Update the tab History, if it is open.
 
         Return False, so that the ticker stops calling this method.
         """
@@ -139,7 +136,7 @@ class PanelTabs:
             view = self._views.get(self._title)
             if isinstance(view, HistoryView):
                 view.runs.follow()
-            self.update_titles()
+                self.update_titles()
         return False
 
     def close(self) -> None:
