@@ -2,8 +2,8 @@
 
 These counts do not depend on the machine, as times do (bench/). `counts.json` holds what each
 was when it was last looked at. Other counts are guarded where their subject is tested: forms of
-real tools in test_widgets/test_form_corpus.py, a run in test_runs/test_perform.py, what an import
-loads in test_public_api.py.
+real tools in test_widgets/test_form_corpus.py, a run in test_runs/test_perform.py, which packages
+an import loads in test_public_api.py, and how many modules a start loads in test_start_budgets.py.
 """
 
 import gc

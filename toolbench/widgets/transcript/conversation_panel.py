@@ -122,6 +122,11 @@ class ConversationPanel(LiveView):
         return thread is not None and thread.is_alive()
 
     @property
+    def _is_anywhere_at_work(self) -> bool:
+        """Whether the conversation is at work, by a button of this panel or by another cell."""
+        return self._is_at_work or self._conversation.is_at_work
+
+    @property
     def is_busy(self) -> bool:
         """Whether the model or a tool is working, here or in a fork."""
         return self._is_at_work or super().is_busy
@@ -261,7 +266,7 @@ class ConversationPanel(LiveView):
         """Show new events. Return whether work continues, so that this must be called again."""
         if self.comm is None:
             return False
-        is_over = not (self._is_at_work or self._conversation.is_at_work)
+        is_over = not self._is_anywhere_at_work
         self.refresh()
         if is_over:
             self.renew()
@@ -273,7 +278,7 @@ class ConversationPanel(LiveView):
             # The panel may have been closed after the ticker called this
             if self._is_closed:
                 return
-            is_busy = self._is_at_work or self._conversation.is_at_work
+            is_busy = self._is_anywhere_at_work
             for button in (self._step, self._run):
                 button.disabled = is_busy
             self._stop.disabled = not self._is_at_work
