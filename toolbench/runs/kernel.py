@@ -52,6 +52,8 @@ def notebook_folder() -> Path:
 
 # Seconds until the handler is checked again
 AGAIN = 0.5
+# And while a message is handled: after it, ipykernel puts back the handler from before it
+AGAIN_IN_MESSAGE = 0.02
 
 
 class InterruptWatch:
@@ -86,10 +88,14 @@ class InterruptWatch:
                 signal.signal(signal.SIGINT, installed)
             return
         if not isinstance(installed, _Cover):
-            signal.signal(signal.SIGINT, _Cover(self._runs, loop, installed))
+            installed = _Cover(self._runs, loop, installed)
+            signal.signal(signal.SIGINT, installed)
         if not self._watching:
             self._watching = True
-            loop.call_later(AGAIN, self._again, loop)
+            wait = AGAIN
+            if installed.covered is signal.default_int_handler:
+                wait = AGAIN_IN_MESSAGE
+            loop.call_later(wait, self._again, loop)
 
     def _again(self, loop: Any) -> None:
         self._watching = False
