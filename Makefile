@@ -128,7 +128,7 @@ resolve: .venv/.ready   ## all extras go together, at the lowest and the highest
 	done; done
 
 notebooks: .venv/.ready
-	$(PYTEST) -n $(WORKERS) --dist loadfile -p nbval.plugin --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
+	$(PYTEST) -n $(WORKERS) --dist loadfile -p nbval.plugin -p tests.socket_kernel --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -W default notebooks
 
 outputs: .venv/.ready  ## run the notebooks and save them with what came out
 	$(BIN)/python scripts/outputs.py notebooks/*.ipynb

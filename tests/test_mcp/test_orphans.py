@@ -7,8 +7,8 @@ import sys
 from contextlib import suppress
 
 import pytest
-from jupyter_client.manager import KernelManager
 from patience import PATIENCE
+from socket_kernel import SocketKernelManager
 
 from test_mcp.peers import LIGHT
 
@@ -37,7 +37,7 @@ ENDS = {
 @pytest.fixture
 def kernel():
     """A kernel in a process of its own."""
-    manager = KernelManager(kernel_name="python3")
+    manager = SocketKernelManager(kernel_name="python3")
     manager.start_kernel()
     try:
         yield manager

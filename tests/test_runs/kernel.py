@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import KernelManager
 from patience import PATIENCE, eventually
+from socket_kernel import SocketKernelManager
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +18,7 @@ class Kernel:
     """A kernel with its client; `states` is what the widgets say of themselves."""
 
     def __init__(self, python: str) -> None:
-        self._manager = KernelManager()
+        self._manager = SocketKernelManager()
         launch = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
         self._manager.kernel_spec.argv = [python, *launch]
         self._subshell: str | None = None

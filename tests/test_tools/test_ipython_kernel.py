@@ -3,8 +3,8 @@ import sys
 from queue import Empty
 
 import pytest
-from jupyter_client.manager import KernelManager
 from patience import PATIENCE
+from socket_kernel import SocketKernelManager
 
 SETUP = """
 import threading
@@ -16,7 +16,7 @@ price = 20
 
 @pytest.fixture(name="kernel", scope="module")
 def _kernel(tmp_path_factory):
-    manager = KernelManager(kernel_name="python3")
+    manager = SocketKernelManager(kernel_name="python3")
     manager.kernel_spec.argv[0] = sys.executable
     env = {**os.environ, "IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))}
     manager.start_kernel(env=env)
