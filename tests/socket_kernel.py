@@ -9,7 +9,6 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import pytest
 from jupyter_client.manager import KernelManager
 
 
@@ -23,10 +22,9 @@ class SocketKernelManager(KernelManager):
         super().__init__(transport="ipc", connection_file=str(file), **traits)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """Let nbval, where it is asked for, start its kernels so."""
-    if config.pluginmanager.has_plugin("nbval.plugin"):
-        import nbval.kernel
+def pytest_configure() -> None:
+    """Let nbval start its kernels so; `make notebooks` names this plugin."""
+    # here, since it takes a second, and other tests import this file
+    import nbval.kernel
 
-        nbval.kernel.KernelManager = SocketKernelManager
+    nbval.kernel.KernelManager = SocketKernelManager

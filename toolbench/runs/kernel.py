@@ -62,7 +62,7 @@ class InterruptWatch:
     def __init__(self, runs: "BackgroundRuns") -> None:
         """Make a watch that stops *runs* when the kernel is interrupted."""
         self._runs = runs
-        self._watching = False
+        self._next_check: Any = None
 
     def look(self) -> None:
         """Install or remove the handler as needed, from any thread; do nothing outside a kernel."""
@@ -81,6 +81,9 @@ class InterruptWatch:
         """Install or remove the handler as needed; called in the kernel's loop."""
         if threading.current_thread() is not threading.main_thread():
             return
+        if self._next_check is not None:
+            loop.remove_timeout(self._next_check)
+            self._next_check = None
         installed: Any = signal.getsignal(signal.SIGINT)
         if not len(self._runs):
             while isinstance(installed, _Cover):
@@ -90,16 +93,10 @@ class InterruptWatch:
         if not isinstance(installed, _Cover):
             installed = _Cover(self._runs, loop, installed)
             signal.signal(signal.SIGINT, installed)
-        if not self._watching:
-            self._watching = True
-            wait = AGAIN
-            if installed.covered is signal.default_int_handler:
-                wait = AGAIN_IN_MESSAGE
-            loop.call_later(wait, self._again, loop)
-
-    def _again(self, loop: Any) -> None:
-        self._watching = False
-        self._switch(loop)
+        wait = AGAIN
+        if installed.covered is signal.default_int_handler:
+            wait = AGAIN_IN_MESSAGE
+        self._next_check = loop.call_later(wait, self._switch, loop)
 
 
 class _Cover:
