@@ -44,7 +44,9 @@ def choose(pane, start):
     (label,) = [line for line in listed(pane) if line.startswith(start)]
     if not isinstance(pane, ToolsPane):
         eventually(lambda: listing(pane).index is not None)
-    pick(listing(pane), label)
+    # The thread that picks the first still sets traits of the list after its index
+    with pane._lock:
+        pick(listing(pane), label)
 
 
 def open_panel(pane):
