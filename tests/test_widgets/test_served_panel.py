@@ -332,7 +332,7 @@ class TestEnd:
         press(panel, "Stop serving")
         assert served.is_closed
         seen(panel, ">stopped<")
-        assert button(panel, "Pause").disabled
+        eventually(lambda: button(panel, "Pause").disabled)
 
     def test_closing_the_panel_leaves_no_widget(self, served, wire):
         """What is served goes on; who listened does not."""
