@@ -170,7 +170,7 @@ class TestARunThatDoesNotStop:
             assert begun.wait(PATIENCE)
             panel.cancel()
             eventually(lambda: "cannot be interrupted" in shown(panel))
-            assert "stopping" in shown(panel)
+            eventually(lambda: "stopping" in shown(panel))
         finish(panel)
         assert "cannot be interrupted" not in shown(panel)
         assert "cancelled" in shown(panel)

@@ -123,7 +123,6 @@ class RegistryForm(LiveView):
 
     def _connected(self, result: Any) -> None:
         """Show the outcome. If the server is connected, remove the form."""
-        self._set_connecting(is_connecting=False)
         if isinstance(result, Failure):
             self._outcome = notice(result.text, "danger")
         else:
@@ -131,6 +130,7 @@ class RegistryForm(LiveView):
             show_if(self._inputs, is_shown=False)
             self._outcome = Html(result._repr_mimebundle_()["text/html"])
         put(self._state, self._outcome)
+        self._set_connecting(is_connecting=False)
         self.renew()
 
     def _set_connecting(self, *, is_connecting: bool) -> None:
