@@ -1,4 +1,4 @@
-"""The large values of bench_large.py, also for its servers and for the page."""
+"""The large values of bench_large.py, also for its servers, for the page, and for the tests."""
 
 import os
 from typing import Any

@@ -1,7 +1,8 @@
 """What stays after work that is over, and what work costs in a large session: flat or linear, as counts.
 
-Objects, threads, open files, comms, widgets and timers do not grow. Small numbers, so that it is quick: work that is done 30 times and leaves one object each time
-shows. `bench/bench_endurance.py` does the same a thousand times and looks at the memory.
+Objects, threads, open files, comms, widgets and timers do not grow. Small numbers, so that it is
+quick: work that is done 30 times and leaves one object each time shows. `bench/bench_endurance.py`
+does the same a thousand times and looks at the memory.
 """
 
 import asyncio

@@ -5,6 +5,7 @@ import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,14 +18,13 @@ from toolbench.display.images import read_image
 from toolbench.display.observations import BOTH
 from toolbench.mcp.results import MCPObservation
 
+sys.path.append(str(Path(__file__).parents[2] / "bench"))
+
+from large_values import VALUES, nested
+
 # Bytes of a result in a saved notebook
 MOST = 1_000_000
-ROWS = [{"id": n, "name": f"row {n}", "value": n * 1.5, "ok": n % 2 == 0} for n in range(100_000)]
-
-
-def frame() -> Any:
-    pandas = pytest.importorskip("pandas")
-    return pandas.DataFrame({"a": range(1_000_000), "b": 0.5, "c": "x"})
+ROWS = VALUES["100,000 dicts"]()
 
 
 def picture() -> bytes:
@@ -32,22 +32,6 @@ def picture() -> bytes:
     written = BytesIO()
     image.effect_noise((2_000, 1_000), 30).save(written, "PNG")
     return written.getvalue()
-
-
-def nested(levels: int = 10) -> dict[str, Any]:
-    if not levels:
-        return {"k": levels}
-    return {f"k{n}": nested(levels - 1) for n in range(3)}
-
-
-VALUES = {
-    "100,000 dicts": lambda: ROWS,
-    "a frame of 1,000,000 rows": frame,
-    "a text of 50 MB": lambda: "A line of text of some length here.\n" * 1_400_000,
-    "an image of 20 MB": lambda: b"\x89PNG\r\n\x1a\n".ljust(20_000_000),
-    "an image with a preview": picture,
-    "a nested JSON of 10 levels": nested,
-}
 
 
 def shown(observation: Any) -> dict[str, str]:
@@ -73,7 +57,9 @@ def parsed(work: Callable[[], object]) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", VALUES.values(), ids=VALUES.keys())
+@pytest.mark.parametrize(
+    "make", [*VALUES.values(), picture], ids=[*VALUES, "an image with a preview"]
+)
 def test_a_notebook_keeps_at_most_a_megabyte(make):
     """And its record in the history keeps no more."""
     value = make()

@@ -267,8 +267,8 @@ def _reads_the_same(
     """Tell whether the user and the model see the same content.
 
     Their content differs if *view* has other words than *blocks*, or if the result is a DataFrame.
-    It also differs if the result has a warning for the user. Very long text differs, and so does text whose displayed parts have terminal colours, which a model reads as
-    escape codes.
+    It also differs if the result has a warning for the user. Very long text differs, and so does
+    text whose displayed parts have terminal colours, which a model reads as escape codes.
 
     Args:
         observation: The result.
