@@ -29,8 +29,12 @@ SETTINGS = {
     f"{USER_SETTINGS}/docmanager-extension/plugin.jupyterlab-settings": {"autosave": False},
     # Outputs that are not drawn cannot be tested.
     f"{USER_SETTINGS}/notebook-extension/tracker.jupyterlab-settings": {"maxNumberOutputs": 10_000},
-    # The server looks for language servers with npm; the page misses what it found.
-    "jupyter_server_config.json": {"ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}}},
+    "jupyter_server_config.json": {
+        # The server looks for language servers with npm; the page misses what it found.
+        "ServerApp": {"jpserver_extensions": {"jupyter_lsp": False}},
+        # A file that a test removes while the server lists its folder gives a dialog over the page.
+        "ContentsManager": {"hide_globs": ["*"]},
+    },
     "labconfig/page_config.json": {
         "disabledExtensions": {
             "@jupyterlab/lsp-extension": True,
