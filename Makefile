@@ -29,7 +29,7 @@ MCP := at_once client elicitation loss messages misbehaving open_calls presets r
 ROOMS += $(foreach name,$(MCP),$(wildcard tests/test_mcp/test_$(name) tests/test_mcp/test_$(name).py))
 
 .DEFAULT_GOAL := tour
-.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check begin collected types style laws frontend frontend-check unit slow unit-and-slow nightly-unit nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
+.PHONY: tour lab demo test quick pythons nightly resolve peers-begin check begin collected types style laws frontend frontend-check unit slow unit-and-slow nightly-unit nightly-late-threads nightly-pythons nightly-peers nightly-browser mutants notebooks outputs peers peers-test browser widget-managers stress docs screenshots states bench bench-compare constraints site site-serve site-test release-check size clean
 
 tour: .venv/.ready   ## open the tour in JupyterLab; a terminal without a browser gets the report
 	@$(BIN)/python scripts/tour.py $(TOUR)
@@ -50,7 +50,7 @@ pythons: .venv/.ready   ## the fast tests of the rooms that depend on the versio
 	$(BIN)/python scripts/other_pythons.py $(ROOMS) -m "not slow and not long" --cases 1 -n 2 --dist worksteal
 
 # Each part runs, whatever failed before it; then `make` fails if one did.
-NIGHTLY := check frontend-check resolve peers-begin nightly-unit notebooks nightly-peers nightly-browser nightly-pythons stress mutants
+NIGHTLY := check frontend-check resolve peers-begin nightly-unit nightly-late-threads notebooks nightly-peers nightly-browser nightly-pythons stress mutants
 nightly: .venv/.ready   ## all cases, whole corpora, long tests, the other Pythons whole, stress, mutants: hours
 	$(MAKE) --keep-going $(NIGHTLY)
 
@@ -104,6 +104,9 @@ unit-and-slow: .venv/.ready
 nightly-unit: .venv/.ready   # all cases of all tests; a test that is slow and not marked so fails it
 	-@sh scripts/chromium.sh
 	$(PYTEST) $(PARALLEL) tests $(ELSEWHERE) --cases 0 --costs fail
+
+nightly-late-threads: .venv/.ready   # the tests of CI once more, with threads that come late at random
+	PYTHONPATH=tests $(UNIT) -p late_threads $(ELSEWHERE) -m "not long" --cases $(CASES)
 
 nightly-pythons: .venv/.ready
 	$(BIN)/python scripts/other_pythons.py tests $(ELSEWHERE) -m "not long" --cases 0 -n 2 --dist worksteal
