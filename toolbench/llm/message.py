@@ -122,17 +122,17 @@ class Message:
     @property
     def text(self) -> str:
         """The text, without thinking."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return "".join([part.text for part in self.parts if isinstance(part, TextPart)])
 
     @property
     def thinking(self) -> str:
         """The thinking that the provider reveals; empty if it reveals none."""
-        return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
+        return "".join([part.text for part in self.parts if isinstance(part, ThinkingPart)])
 
     @property
     def thought(self) -> str:
         """The thinking, followed by the text."""
-        return "\n\n".join(words for words in (self.thinking, self.text) if words)
+        return "\n\n".join(filter(None, (self.thinking, self.text)))
 
     @property
     def calls(self) -> list[ToolCallPart]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 # Hexadecimal digits that distinguish two renamed names
 _MARK = 6
+_MARKED = re.compile(rf"_[0-9a-f]{{{_MARK}}}\Z")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class NameRule:
         if not re.match(f"[{self.first}]", valid, re.ASCII):
             valid = f"_{valid}"
         return valid[: self.limit - len(mark)] + mark
+
+    @staticmethod
+    def may_be_new(name: str) -> bool:
+        """Tell whether *name* may be a new name that `rename` made, judging by its end."""
+        return _MARKED.search(name) is not None
 
     def renamed(self, names: Iterable[str]) -> dict[str, str]:
         """Map each of *names* that does not fit to the valid name that is sent instead."""

@@ -38,10 +38,13 @@ def read_message(value: Any) -> Response:
             "a dict, JSON text, or the object of its SDK."
         )
         raise BodyError(msg)
-    message = response.message
     if around:
+        message = response.message
         message = replace(message, parts=(*message.parts, TextPart(around)))
-    return replace(response, message=message, repairs=[f"the message: {note}" for note in repairs])
+        response = replace(response, message=message)
+    if repairs:
+        response = replace(response, repairs=[f"the message: {note}" for note in repairs])
+    return response
 
 
 def _from_text(text: str | bytes) -> tuple[Any, str, list[str]]:
@@ -81,9 +84,10 @@ def _read(data: Any) -> Response | None:
     elif "role" in data or "content" in data:
         return None
     for part in parts:
-        for wire in WIRES.values():
-            if isinstance(part, Mapping) and wire.is_part(part):
-                return Response(wire.read_parts(parts))
+        if isinstance(part, dict):
+            for wire in WIRES.values():
+                if wire.is_part(part):
+                    return Response(wire.read_parts(parts))
     return None
 
 

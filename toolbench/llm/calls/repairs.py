@@ -37,6 +37,7 @@ def _no_constant(name: str) -> NoReturn:
 _each_once = partial(each_once, error=NotJsonError)
 _exact = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once)
 _lenient = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_once, strict=False)
+_sent = json.JSONEncoder(ensure_ascii=False, allow_nan=False, skipkeys=True, default=lambda _: None)
 
 
 def read_json(text: str) -> tuple[Any, list[str]]:
@@ -109,9 +110,9 @@ def arguments_in(value: Any) -> tuple[dict[str, Any], list[str]]:
                 repairs.append("the arguments were JSON in a string")
     if value is None:
         return {}, repairs
+    if isinstance(value, dict) and is_checked:
+        return value, repairs
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        if is_checked:
-            return value, repairs
         try:
             return dict(_sendable(value)), repairs
         except (ValueError, RecursionError) as error:
@@ -162,10 +163,7 @@ def _sendable(value: Any) -> Any:
         RecursionError: If *value* is nested too deeply.
     """
     try:
-        text = json.dumps(
-            value, ensure_ascii=False, allow_nan=False, skipkeys=True, default=lambda _: None
-        )
-        text.encode()
+        _sent.encode(value).encode()
     except UnicodeEncodeError:
         msg = "a string in it holds half of a character"
         raise NotJsonError(msg) from None
@@ -305,13 +303,15 @@ class Mending:
 
     def _object(self, value: dict[str, Any], node: Node, path: Path) -> dict[str, Any]:
         new = dict(value)
+        own = node.properties
         for name, old in value.items():
-            inner = node.properties.get(name, node.additional)
+            if name in own:
+                inner: Node | None = own[name]
+            else:
+                inner = node.additional
             if inner is None:
                 continue
-            takes_null = inner.classes is None or type(None) in inner.classes
-            is_optional = name in node.properties and name not in node.required
-            if old is None and is_optional and not takes_null:
+            if old is None and name in own and name not in node.required and not _takes_null(inner):
                 del new[name]
                 message = "null was left out: the argument is optional"
                 self.repairs.append(Repair((*path, name), message))
@@ -351,6 +351,10 @@ class Mending:
             if all(map(eq, secret, path)):
                 return MARK
         return clip(value)
+
+
+def _takes_null(node: Node) -> bool:
+    return node.classes is None or type(None) in node.classes
 
 
 def _chosen(alternatives: Sequence[Node], value: Any) -> Node | None:

@@ -334,10 +334,16 @@ def _call(
         if not is_exact:
             repairs.append(Repair((), f"the tool {name!r} was read as {tool.name!r}"))
         name = tool.name
-    call = ToolCall(
-        id=id_, name=name, tool=tool, thought=thought, repairs=tuple(repairs), metadata=metadata
+    outcome = _outcome(sent, tool, offered, metadata, repairs)
+    return ToolCall(
+        id=id_,
+        name=name,
+        tool=tool,
+        thought=thought,
+        repairs=tuple(repairs),
+        metadata=metadata,
+        **outcome,
     )
-    return _checked(call, sent, offered)
 
 
 def _meant(
@@ -364,9 +370,17 @@ def _by_sent_name(offered: Tools, provider: Provider) -> dict[str, AnyTool]:
     return sent
 
 
-def _checked(call: ToolCall, sent: ToolCallPart, offered: Tools) -> ToolCall:
-    """Return *call* with the action or the error that results from the arguments of *sent*."""
-    facts = call.metadata
+def _outcome(
+    sent: ToolCallPart,
+    tool: AnyTool | None,
+    offered: Tools,
+    facts: CallMetadata,
+    repairs: list[Repair],
+) -> Json:
+    """Return the fields of a `ToolCall` that result from the arguments of *sent*.
+
+    These are an action or an error, and what belongs to it. Repairs are added to *repairs*.
+    """
     try:
         if sent.problem is not None:
             raise NotJsonError(sent.problem)
@@ -374,39 +388,36 @@ def _checked(call: ToolCall, sent: ToolCallPart, offered: Tools) -> ToolCall:
     except NotJsonError as error:
         problem = str(error)
         # An unknown name may mean any of the tools
-        if any(tool.secrecy.has_secrets for tool in offered.values() if call.tool in (tool, None)):
+        if any(one.secrecy.has_secrets for one in offered.values() if tool in (one, None)):
             problem = _UNQUOTED
-        return replace(call, error=_misfit(facts, problem))
-    if mended:
-        repairs = [Repair((), repair) for repair in mended]
-        call = replace(call, repairs=(*call.repairs, *repairs))
-    if call.tool is None:
+        return {"error": _misfit(facts, problem)}
+    repairs += [Repair((), repair) for repair in mended]
+    if tool is None:
         known = _by_sent_name(offered, facts.provider)
-        return replace(
-            call, arguments=arguments, error=FunctionCallNotExistsError(facts.sent_name, known)
-        )
+        unknown = FunctionCallNotExistsError(facts.sent_name, known)
+        return {"arguments": arguments, "error": unknown}
     try:
-        return _fitted(call, call.tool, arguments)
+        return _fitted(arguments, tool, facts, repairs)
     except RecursionError:
-        return replace(call, error=_misfit(facts, "the arguments are nested too deeply"))
+        return {"error": _misfit(facts, "the arguments are nested too deeply")}
 
 
 def _misfit(facts: CallMetadata, problem: str) -> FunctionCallValidationError:
     return FunctionCallValidationError(facts.sent_name, [Problem((), problem)])
 
 
-def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
-    """Return *call* with *arguments* repaired to fit the schema of *tool*, or with an error."""
-    facts, wire = call.metadata, WIRES[call.metadata.provider]
+def _fitted(arguments: Json, tool: AnyTool, facts: CallMetadata, repairs: list[Repair]) -> Json:
+    """Return the fields of a `ToolCall` with *arguments* repaired to fit the schema of *tool*."""
+    wire = WIRES[facts.provider]
     arguments = wire.from_provider(arguments, tool)
-    repairs = [*call.repairs]
-    problems, asides = _asides(arguments, tool.input_node.properties, repairs)
+    made: list[Repair] = []
+    problems, asides = _asides(arguments, tool.input_node.properties, made)
     secret: Collection[Path] = ()
     if not tool.secrecy.is_harmless(arguments):
         secret = tool.secrecy.mask(arguments)[1]
     mending = Mending(secret)
     arguments = mending.mended(arguments, tool.input_node)
-    repairs += mending.repairs
+    repairs += [*made, *mending.repairs]
     action: Action | None = None
     try:
         action = tool.action_from_arguments(arguments)
@@ -419,9 +430,9 @@ def _fitted(call: ToolCall, tool: AnyTool, arguments: Json) -> ToolCall:
             path = tuple(names.get(str(part), part) for part in problem.path)
             told.append(Problem(path, problem.message))
         failed = FunctionCallValidationError(facts.sent_name, told)
-        return replace(call, arguments=arguments, error=failed, repairs=tuple(repairs), **asides)
+        return {"arguments": arguments, "error": failed, **asides}
     repairs += mending.odd
-    return replace(call, arguments=arguments, action=action, repairs=tuple(repairs), **asides)
+    return {"arguments": arguments, "action": action, **asides}
 
 
 def _asides(

@@ -386,7 +386,11 @@ def _parts(raw: Json, *, is_model: bool) -> Iterator[Part]:
 
 def _is_sound(raw: Json) -> bool:
     """Tell whether a request may contain *raw*, a part of the model."""
-    return all(isinstance(raw.get(key), kind | None) for key, kind in _TYPES.items())
+    for key, kind in _TYPES.items():
+        value = raw.get(key)
+        if value is not None and not isinstance(value, kind):
+            return False
+    return True
 
 
 def _read_result(response: Mapping[str, Any], raw: Json) -> ToolResultPart:

@@ -137,6 +137,8 @@ class Wire(ABC):
 
     def is_response(self, data: Mapping[str, Any]) -> bool:
         """Tell whether only this provider sends such a response or message."""
+        if self.response_keys.isdisjoint(data):
+            return False
         return any(data.get(key) is not None for key in self.response_keys)
 
     def is_message(self, data: Mapping[str, Any]) -> bool:
@@ -333,8 +335,24 @@ class Wire(ABC):
 
     def from_provider(self, arguments: Any, tool: AnyTool) -> Any:
         """Return *arguments* under the tool's own names: the reverse of `to_provider`."""
+        if not self._may_be_renamed(arguments):
+            # Nearly always, and then the schema need not be read
+            return arguments
         own = {sent: name for name, sent in self.sent_names(tool).items()}
         return self._renamed(arguments, own)
+
+    def _may_be_renamed(self, arguments: Any) -> bool:
+        """Tell whether a key in *arguments* may be a name that was sent in place of another."""
+        if self.argument_names is None:
+            return False
+        if isinstance(arguments, list):
+            return any(map(self._may_be_renamed, arguments))
+        if not isinstance(arguments, Mapping):
+            return False
+        for key in arguments:
+            if isinstance(key, str) and self.argument_names.may_be_new(key):
+                return True
+        return self.checks_inner_names and any(map(self._may_be_renamed, arguments.values()))
 
     def _renamed(self, arguments: Any, names: Mapping[str, str]) -> Any:
         """Return a copy of *arguments*, with each key in *names* replaced."""
@@ -393,10 +411,12 @@ def items_of(value: Any) -> list[Any]:
 
 def first_of(data: Any, *names: str) -> Any:
     """Return the first value of *data* under one of *names* that is not None."""
-    if isinstance(data, Mapping):
+    # Dicts first: to ask the abstract class takes longer than the rest
+    if data is not None and isinstance(data, dict | Mapping):
         for name in names:
-            if data.get(name) is not None:
-                return data[name]
+            value = data.get(name)
+            if value is not None:
+                return value
     return None
 
 
