@@ -237,10 +237,8 @@ def home_of(executor: Any) -> str:
 
 
 def is_outdated(executor: Any) -> bool:
-    """Tell whether the notebook has since defined a newer version of the class of *executor*."""
+    """Tell whether the notebook has since redefined its class of *executor*."""
     kind = type(executor)
-    if kind.__module__ != "__main__":
-        return False
     newest = getattr(sys.modules.get("__main__"), kind.__qualname__, kind)
     return newest is not kind and isclass(newest) and newest.__module__ == "__main__"
 

@@ -232,6 +232,8 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     """
     executor: Any = field(default=value_of_class(None), repr=False)
     _invoke: Callable[[Any, Any], Any] = field(init=False, repr=False)
+    _is_of_notebook: bool = field(init=False, repr=False)
+    """Whether the class of the executor is the notebook's, so that a cell can define it again."""
     _successor: "ToolDefinition[Any, Any] | None" = field(init=False, repr=False, default=None)
     _number: int = field(init=False, repr=False, default_factory=count().__next__)
     """How many tools were made before this one."""
@@ -290,6 +292,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
             if not hasattr(self.executor, "close"):
                 set_field(self, "executor", FunctionExecutor(self.executor))
         set_field(self, "_invoke", self._invoker())
+        set_field(self, "_is_of_notebook", type(self.executor).__module__ == "__main__")
         if self.executor is not None and not is_local(self._place):
             _latest[self._place] = self
         hooks.definitions.changed()
@@ -464,12 +467,12 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
     @property
     def is_stale(self) -> bool:
         """Whether a class of the tool was defined again, for example by a repeated cell."""
-        # Each call asks, and in most sessions no class was replaced
+        # In most sessions no class was replaced
         if Kinds.replaced:
             for kind in (type(self), self.action_type, self.observation_type):
                 if kind is not None and kind.newest() is not kind:
                     return True
-        return is_outdated(self.executor)
+        return self._is_of_notebook and is_outdated(self.executor)
 
     def latest(self) -> "ToolDefinition[Any, Any]":
         """Return the newest tool that has this name and was defined at the same place in the code.
@@ -606,7 +609,7 @@ class ToolDefinition(ToolBase[ActionT, ObservationT]):
         __tracebackhide__ = True
         tool: ToolDefinition[Any, Any] = self
         # Before they are called: calls are many, and most need neither
-        if self.is_stale:
+        if Kinds.replaced or self._is_of_notebook:
             tool = after_reload(self)
         if arguments or type(action) is not tool.action_type:
             action = tool._input_of_call(action, arguments)

@@ -119,7 +119,8 @@ def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
 
     Return None if pydantic's own validator of *action_type* already does so.
     """
-    if _STRICT not in vars(action_type):
+    own = vars(action_type)
+    if _STRICT not in own:
         # Nothing if it is complete
         action_type.model_rebuild(raise_errors=False)
         if not action_type.__pydantic_complete__:
@@ -134,7 +135,7 @@ def _strict_validator(action_type: type[BaseModel]) -> SchemaValidator | None:
             # Else the models inside would be read by their own validators
             strict = SchemaValidator(_forbidding(core), _use_prebuilt=False)
         setattr(action_type, _STRICT, strict)
-    kept: SchemaValidator | None = vars(action_type)[_STRICT]
+    kept: SchemaValidator | None = own[_STRICT]
     return kept
 
 

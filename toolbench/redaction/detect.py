@@ -404,29 +404,38 @@ class Secrecy:
         The result is true for most calls of most tools. In these calls, the schema declares all
         names, no name means a secret, and all values are plain JSON.
         """
-        values: Any
         if type(arguments) is self._harmless_model and not arguments.__pydantic_extra__:
-            values = vars(arguments)
+            values: Any = arguments.__dict__
         else:
-            values = parts_of(arguments)
-            if not isinstance(values, dict):
+            values = self._values_of_harmless_names(arguments)
+            if values is None:
                 return False
-            # Made when first needed: the schema may be large
-            if self._harmless is None:
-                self._harmless = self._harmless_names()
-            if not self._harmless.issuperset(values):
-                return False
-            if isinstance(arguments, BaseModel) and not arguments.model_extra:
-                # Its names need no second look
-                self._harmless_model = type(arguments)
         for value in values.values():
-            if type(value) in _CONTAINERS:
-                # Names under keywords that nodes leave out may be anywhere
-                if self._place.unread or not _is_harmless_json(value):
+            kind = type(value)
+            if kind is str:
+                if _may_hold(value):
                     return False
-            elif type(value) not in _SIMPLE or (type(value) is str and _may_hold(value)):
+            elif kind in _SIMPLE:
+                continue
+            # Names under keywords that nodes leave out may be anywhere
+            elif kind not in _CONTAINERS or self._place.unread or not _is_harmless_json(value):
                 return False
         return True
+
+    def _values_of_harmless_names(self, arguments: Any) -> dict[Any, Any] | None:
+        """Return the values in *arguments* by name; None if one of the names may mean a secret."""
+        values = parts_of(arguments)
+        if not isinstance(values, dict):
+            return None
+        # Made when first needed: the schema may be large
+        if self._harmless is None:
+            self._harmless = self._harmless_names()
+        if not self._harmless.issuperset(values):
+            return None
+        if isinstance(arguments, BaseModel) and not arguments.model_extra:
+            # Its names need no second look
+            self._harmless_model = type(arguments)
+        return values
 
     def _harmless_names(self) -> frozenset[str]:
         """Return the declared names whose values are never a secret if they are simple."""
@@ -606,7 +615,10 @@ def _in_texts(value: Any) -> Iterator[str]:
 
 def _may_hold(text: str) -> bool:
     """Tell quickly whether *text* may contain a secret: in a URL, in a setting, or in JSON."""
-    return "://" in text or _BEGINNING_OR_JSON.match(text) is not None
+    # Most arguments have none of these characters, which is seen sooner than by the pattern
+    if ":" in text or "=" in text or "{" in text or "[" in text:
+        return "://" in text or _BEGINNING_OR_JSON.match(text) is not None
+    return False
 
 
 def _is_harmless_json(value: dict[Any, Any] | list[Any]) -> bool:
