@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 from toolbench.display.css import REMARK
@@ -50,6 +50,10 @@ class ObjectTable:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The keys of all objects, in order of first appearance."""
+        first = tuple(self.objects[0])
+        # As most lists are: three times faster
+        if len(first) == len(set().union(*self.objects)):
+            return first
         return tuple(dict.fromkeys(chain.from_iterable(self.objects)))
 
     @property
@@ -61,19 +65,12 @@ class ObjectTable:
     def dtypes(self) -> tuple[ColumnType, ...]:
         """The type of each column."""
         # No page shows those of the others
-        shown = [self._type_of(column) for column in self.columns[:COLUMNS]]
+        columns = self.columns[:COLUMNS]
+        values = (map(dict.get, self.objects, repeat(column)) for column in columns)
+        # Row by row, since the values of a row are near to each other in memory
+        kinds_of_rows = set(zip(*(map(type, each) for each in values), strict=True))
+        shown = [_type_of(set(kinds)) for kinds in zip(*kinds_of_rows, strict=True)]
         return (*shown, *[ColumnType("object", "O")] * (len(self.columns) - len(shown)))
-
-    def _type_of(self, column: str) -> ColumnType:
-        """Return the type of the values in *column*; `object` if their types differ."""
-        kinds = {type(item.get(column)) for item in self.objects} - {type(None)}
-        if kinds == {int, float}:
-            kinds = {float}
-        name = "object"
-        if len(kinds) == 1 and not kinds & {dict}:
-            [kind] = kinds
-            name = kind.__name__
-        return ColumnType(name, _KINDS.get(name, "O"))
 
     def row(self, place: int) -> tuple[Any, ...]:
         """Return the row at the index *place*: first the index, then the displayed values."""
@@ -102,6 +99,18 @@ class ObjectTable:
         said.append(f"<span>{short(self.name)}: {escape(counted(self.shape[0], 'row'))}</span>")
         style = f"{REMARK};display:flex;flex-wrap:wrap;gap:2px 14px;margin:0 0 6px"
         return Html(f'<div data-toolbench-above style="{style}">{"".join(said)}</div>')
+
+
+def _type_of(kinds: set[type]) -> ColumnType:
+    """Return the type of a column with values of these *kinds*; `object` if they differ."""
+    kinds.discard(type(None))
+    if kinds == {int, float}:
+        kinds = {float}
+    name = "object"
+    if len(kinds) == 1 and not kinds & {dict}:
+        [kind] = kinds
+        name = kind.__name__
+    return ColumnType(name, _KINDS.get(name, "O"))
 
 
 def object_table(value: Any) -> ObjectTable | None:

@@ -158,7 +158,9 @@ def _wrapped(text: Text, width: int) -> Iterator[str]:
     """Yield the lines of *text*, wrapped to *width*. Lines that fit are not passed to Rich."""
     console = _console(width)
     for line in text.plain.split("\n"):
-        if cell_len(line) <= width and "\t" not in line:
+        # Only other letters than those of ASCII can be wider than one column
+        is_narrow = len(line) <= width and line.isascii()
+        if (is_narrow or cell_len(line) <= width) and "\t" not in line:
             yield line
         else:
             for part in Text(line).wrap(console, width):
