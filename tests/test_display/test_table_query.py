@@ -68,6 +68,15 @@ def query(request):
     return TableQuery(request.param(), NO_SECRETS)
 
 
+def test_a_table_of_objects_has_the_columns_and_the_types_of_all_rows():
+    """Also those that only its last row has."""
+    late = {"note": "x", "id": 1.5, "tags": [], "ok": True}
+    table = object_table([{"id": 1, "ok": None, "way": {}}, {}, late])
+    assert table.columns == ("id", "ok", "way", "note", "tags")
+    assert list(map(str, table.dtypes)) == ["float", "bool", "object", "str", "list"]
+    assert table.row(1)[0] == 1
+
+
 @pytest.mark.parametrize("words", FILTERS)
 def test_a_filter_finds_what_is_not_on_the_page(query, words):
     """Words, conditions with numbers, texts and dates, all of a term together."""

@@ -101,6 +101,19 @@ class TestLines:
         assert Redactor([PEM]).text(f"a {PEM} b") == f"a {MARK} b"
         assert Redactor(["abcdefgh", "defghijk"]).text("abcdefghijk") == MARK
 
+    @pytest.mark.parametrize(
+        "around", [b"\xfe\xff" * 200, b"\xfe" * 300, b"\\u001b[31m", b"\\\\x1b["]
+    )
+    def test_in_long_data_of_any_bytes(self, around):
+        """Whatever a search skips to be fast."""
+        data = bytes(range(256)) * 100
+        redactor = Redactor(["hunter2-the-secret"])
+        secret = b"hunter2-the-secret"
+        whole = data + around + secret + around + data
+        assert redactor.data(whole) == whole.replace(secret, MARK.encode())
+        assert redactor.may_occur_in(whole)
+        assert redactor.data(data + around) == data + around
+
 
 class TestKnows:
     def test_no_very_short_ones_unless_declared(self):
