@@ -5,7 +5,8 @@ import logging
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import comm
@@ -126,8 +127,8 @@ def test_messages(ledger):
 
 def test_a_kernel_at_rest(ledger):
     """The extension is loaded, a panel is open, a tool has run: at most one wakeup a second more."""
-    plain = wakeups("pass")
-    ours = wakeups(
+    plain, ours = wakeups(
+        "pass",
         "%load_ext toolbench\n"
         "from toolbench import bench, run_tool, tool\n"
         "@tool\n"
@@ -135,7 +136,7 @@ def test_a_kernel_at_rest(ledger):
         "    'Add.'\n"
         "    return a\n"
         "panel = bench(add)\n"
-        "run_tool(add, a=1)"
+        "run_tool(add, a=1)",
     )
     ledger.limit(
         "a kernel at rest: wakeups a second more than without toolbench",
@@ -146,8 +147,26 @@ def test_a_kernel_at_rest(ledger):
     )
 
 
-def wakeups(code: str) -> float:
-    """Return how often a second the threads of a kernel wake up after it has run *code*."""
+def wakeups(*codes: str) -> list[float]:
+    """Return how often a second the threads of a kernel wake up after it has run each of *codes*.
+
+    Each has a kernel of its own; they are at rest at the same time.
+    """
+    pause = threading.Event()
+    with ExitStack() as stack:
+        pids = [stack.enter_context(kernel_after(code)) for code in codes]
+        # What the cells have left to do
+        pause.wait(2)
+        before = [switches(pid) for pid in pids]
+        pause.wait(REST)
+        after = [switches(pid) for pid in pids]
+    pairs = zip(before, after, strict=True)
+    return [sum(n - old.get(task, n) for task, n in new.items()) / REST for old, new in pairs]
+
+
+@contextmanager
+def kernel_after(code: str) -> Iterator[int]:
+    """Start a kernel that has run *code*; return its process."""
     manager = KernelManager()
     manager.start_kernel()
     try:
@@ -156,14 +175,8 @@ def wakeups(code: str) -> float:
         client.wait_for_ready(timeout=60)
         reply = client.execute_interactive(code, timeout=120, output_hook=lambda _: None)
         assert reply["content"]["status"] == "ok", reply["content"]
-        pause, pid = threading.Event(), manager.provisioner.pid
-        # What the cell has left to do
-        pause.wait(2)
-        before = switches(pid)
-        pause.wait(REST)
-        after = switches(pid)
+        yield manager.provisioner.pid
         client.stop_channels()
-        return sum(n - before.get(task, n) for task, n in after.items()) / REST
     finally:
         manager.shutdown_kernel(now=True)
 

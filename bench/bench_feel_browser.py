@@ -1,13 +1,11 @@
 """What a person feels in JupyterLab: beside the same made by hand of ipywidgets, in turns."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 import pytest
-from dom import opened
+from dom import started
 from feel import Feeler, Felt
 from playwright.sync_api import Locator
 
@@ -128,17 +126,21 @@ WORK = [
 
 
 @pytest.fixture(scope="module")
-def felt() -> dict[tuple[str, str], list[Felt]]:
-    """What was felt of each work, ours and by hand, in turns in one page.
+def lab():
+    """One JupyterLab for all notebooks here."""
+    with started() as lab:
+        yield lab
 
-    The page is closed at the end: Playwright drives one at a time, and other tests open theirs.
-    """
+
+@pytest.fixture(scope="module")
+def felt(lab) -> dict[tuple[str, str], list[Felt]]:
+    """What was felt of each work, ours and by hand, in turns in one notebook."""
     cells = {
         f"{work.name}, {who}": source
         for work in WORK
         for who, source in (("ours", work.ours), ("by hand", work.by_hand))
     }
-    with opened(cells, Path(sys.executable), SETUP) as page:
+    with lab.opened(cells, SETUP) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
         feeler, taken = Feeler(page), {}
@@ -187,13 +189,13 @@ def test_work(ledger, felt, work):
     )
 
 
-def test_twenty_panels(ledger):
+def test_twenty_panels(ledger, lab):
     """Twenty panels in a notebook take at most 1.2 times twenty times one."""
     cells = {
         "one": ECHO,
         "twenty": "display(*[ToolPanel(echo, {'text': str(n)}) for n in range(20)])",
     }
-    with opened(cells, Path(sys.executable), SETUP) as page:
+    with lab.opened(cells, SETUP) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
         feeler = Feeler(page)
@@ -231,9 +233,9 @@ def bookings() -> list[dict]:
     ("name", "rows", "text"),
     [("trips", "200,000", "column_0>99000"), ("bookings", "20,000", "number>19000")],
 )
-def test_a_large_result(ledger, name, rows, text):
+def test_a_large_result(ledger, lab, name, rows, text):
     """A result of many rows is in sight within a second, and filtered within a fifth of one."""
-    with opened({name: f"bench({name})"}, Path(sys.executable), SETUP + LARGE) as page:
+    with lab.opened({name: f"bench({name})"}, SETUP + LARGE) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
         feeler = Feeler(page)
@@ -273,9 +275,9 @@ for n in range(5_000):
 """
 
 
-def test_ten_thousand_messages(ledger):
+def test_ten_thousand_messages(ledger, lab):
     """The tab with 10,000 messages is opened and scrolled, with no long task."""
-    with opened({"client": "client"}, Path(sys.executable), SETUP + TRAFFIC) as page:
+    with lab.opened({"client": "client"}, SETUP + TRAFFIC) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
         feeler = Feeler(page)
@@ -298,13 +300,13 @@ def test_ten_thousand_messages(ledger):
             ledger.limit(work, each.task, "s wall", TASK, note)
 
 
-def test_a_saved_notebook(ledger):
+def test_a_saved_notebook(ledger, lab):
     """A saved notebook with 50 results, opened: beside 50 results of plain HTML."""
     sources = {"toolbench": "run_tool(echo, text='{n}')", "HTML": "w.HTML('{n}')"}
     taken = {}
     for name, source in sources.items():
         cells = {str(n): source.format(n=n) for n in range(50)}
-        with opened(cells, Path(sys.executable), SETUP) as page:
+        with lab.opened(cells, SETUP) as page:
             page.run_all()
             assert page.errors() == [], page.errors()
             page.save()

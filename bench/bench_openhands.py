@@ -118,7 +118,7 @@ def test_a_tool(pair):
     pair.faster("arguments to action, beside the SDK", "arguments")
     for how in ("openai", "responses", "mcp"):
         pair.faster(f"export of a known tool to {how}", "export", how=how)
-    pair.faster("1,000 new tools exported with the risk", "thousand", rounds=5)
+    pair.faster("1,000 new tools exported with the risk", "thousand", rounds=3)
 
 
 @pytest.mark.parametrize("backend", ["subprocess", "tmux"])

@@ -150,15 +150,34 @@ def rows_in_the_page(
         return list(shown), list(filtered)
 
 
+class Lab:
+    """JupyterLab in Chromium, whose notebooks are opened one after the other in the same page.
+
+    To start both and to load the page takes ten seconds, a notebook with its kernel two.
+    """
+
+    def __init__(self, page: NotebookPage) -> None:
+        self._page = page
+
+    @contextmanager
+    def opened(self, cells: Mapping[str, str], setup: str) -> Iterator[NotebookPage]:
+        """Open a notebook of a cell with *setup* and of *cells*, with a kernel of its own."""
+        root = self._page.server.root
+        name = f"{len([*root.iterdir()])}.ipynb"
+        clean = "import ipywidgets, warnings; warnings.simplefilter('ignore')\n" + setup
+        write_notebook(root / name, clean, *cells.values(), kernel="measured")
+        self._page.open(name)
+        yield self._page
+        self._page.clear()
+
+
 @contextmanager
-def opened(cells: Mapping[str, str], python: Path, setup: str) -> Iterator[NotebookPage]:
-    """Open a notebook of a cell with *setup* and of *cells* in JupyterLab."""
+def started(python: Path = Path(sys.executable)) -> Iterator[Lab]:
+    """Start JupyterLab and Chromium; the kernels use the ipykernel and ipywidgets of *python*."""
     with tempfile.TemporaryDirectory() as place:
         root, home = Path(place, "root"), Path(place, "home")
         root.mkdir()
         _write_kernel(home, python)
-        clean = "import ipywidgets, warnings; warnings.simplefilter('ignore')\n" + setup
-        write_notebook(root / "dom.ipynb", clean, *cells.values(), kernel="measured")
         with (
             JupyterServer("lab", root, home) as server,
             sync_playwright() as playwright,
@@ -168,11 +187,15 @@ def opened(cells: Mapping[str, str], python: Path, setup: str) -> Iterator[Noteb
             )
             context = browser.new_context(viewport={"width": 1280, "height": 960})
             context.add_init_script(path=ROOT / "tests" / "browser" / "rig.js")
-            page = NotebookPage(Tab(context), server, root)
-            page.open("dom.ipynb")
-            yield page
-            page.shut_down()
+            yield Lab(NotebookPage(Tab(context), server, root))
             browser.close()
+
+
+@contextmanager
+def opened(cells: Mapping[str, str], python: Path, setup: str) -> Iterator[NotebookPage]:
+    """Open a notebook of a cell with *setup* and of *cells* in a JupyterLab of its own."""
+    with started(python) as lab, lab.opened(cells, setup) as page:
+        yield page
 
 
 def _turns(page: NotebookPage, names: list[str], rounds: int) -> dict[str, list[float]]:

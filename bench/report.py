@@ -49,7 +49,7 @@ def find_bounds(rows: Sequence[Row]) -> None:
 
     The bound is the peer of the row that why.toml names.
     """
-    named, by_work = _why().get("bound", {}), {row.work: row for row in rows}
+    named, by_work = bounds(), {row.work: row for row in rows}
     for row in rows:
         row.bound = None
         beside = by_work.get(named.get(row.work))
@@ -63,6 +63,16 @@ def find_bounds(rows: Sequence[Row]) -> None:
 
 def _why() -> Mapping[str, Any]:
     return tomllib.loads(_WHY.read_text("utf-8"))
+
+
+def bounds() -> dict[str, str]:
+    """Return the row whose peer is the least that a work takes, by the name of the work."""
+    return _why()["bound"]  # type: ignore[no-any-return]
+
+
+def reasons() -> dict[str, str]:
+    """Return why goals are missed, by the name of the work."""
+    return {work: reason for work, reason in _why().items() if work != "bound"}
 
 
 def as_text(row: Row) -> str:
@@ -102,11 +112,13 @@ def _verdict(rows: Sequence[Row]) -> str:
     told = f"**{len(goals) - missed} of {len(goals)} goals met, {missed} missed.**"
     if bound := sum(row.bound is not None for row in goals):
         told += f" Of those met {bound} are bound."
+    if unknown := sum(row.missed and row.work not in reasons() for row in goals):
+        told += f" Of those missed {unknown} are **not explained yet**."
     return f"{told} {failed} measurements failed." if failed else told
 
 
 def _explained(title: str, rows: Sequence[Row]) -> list[str]:
-    why = _why()
+    why = reasons()
     parts = [f"## {title}"] if rows else []
     for row in rows:
         reason = why.get(row.work, "Not explained yet.")

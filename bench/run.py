@@ -25,7 +25,7 @@ import machine
 import peers
 from ledger import SINK, Row, section
 from measuring import SHARE
-from report import as_text, find_bounds, written
+from report import as_text, bounds, find_bounds, reasons, written
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -36,11 +36,14 @@ import figures  # noqa: E402 - a script, which is in no package
 ROWS = ROOT / "build" / "bench"
 # For all files: where they are short, works are measured in fewer rounds
 MINUTES = 12
-# For one file
+# For one file: no more than this, and no more than so many times what it is thought to take
 SECONDS = 300
+TIMES, AT_LEAST = 3, 60
 # What a file is thought to take that no run had yet, and what is left over for what takes longer
-SOME, SPARE = 30, 30
+SOME, SPARE = 30, 90
 LEAST_SHARE = 0.1
+# Runs that met a goal, after which nothing is to be explained
+MET_FOR = 3
 LONG = ("bench_endurance", "bench_feel_browser", "bench_growth")
 _LATE = "It took more than"
 PYTEST = ["-q", "-W", "default", "--tb", "short", "-o", "python_files=bench_*.py"]
@@ -78,6 +81,8 @@ def main(words: Sequence[str]) -> int:
             shares=shares,
         ).save()
         write()
+        for line in to_explain(rows):
+            print(line)
     missed = sum(row.missed for row in rows)
     failed = sum(row.kind == "error" for row in rows)
     minutes = (time.time() - began) / 60
@@ -105,15 +110,20 @@ def _all_of(
         left = end - SPARE - start
         rest = sum(whole.get(each, SOME) for each in names[place:])
         # This machine may be slower than that of the last run
-        share = history.share_for(left / (rest * spent / planned))
+        slower = spent / planned
+        share = history.share_for(left / (rest * slower))
         shares[name] = round(min(max(LEAST_SHARE, share), 1.0), 2)
-        limit = SECONDS
-        if name not in quoted:
-            limit = min(limit, end - start)
-        rows += measured(name, limit=limit, share=shares[name])
+        expected = whole.get(name, SOME) * history.time_for(shares[name])
+        limit, late = float(SECONDS), "error"
+        if name in whole:
+            # Those after it have their time too
+            limit = min(limit, max(AT_LEAST, TIMES * expected * slower))
+        if name not in quoted and end - start < limit:
+            limit, late = end - start, "absent"
+        rows += measured(name, limit=limit, late=late, share=shares[name])
         seconds[name] = round(time.time() - start, 1)
         spent += seconds[name]
-        planned += whole.get(name, SOME) * history.time_for(shares[name])
+        planned += expected
     return rows, seconds, shares
 
 
@@ -146,6 +156,24 @@ def write() -> None:
     (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
 
 
+def to_explain(rows: Sequence[Row]) -> list[str]:
+    """Return what is to be done in why.toml, a line for each row or entry."""
+    works, why, beside = {row.work for row in rows}, reasons(), bounds()
+    lines = [
+        f"{row.work}: missed, and not explained in bench/why.toml"
+        for row in rows
+        if row.missed and row.work not in why
+    ]
+    lines += [f"{each}: not measured, a bound" for each in beside.values() if each not in works]
+    for work in why:
+        last = [row for _, _, row in history.course(work)][-MET_FOR:]
+        if work not in works:
+            lines.append(f"{work}: in bench/why.toml, but this run has no such row")
+        elif len(last) == MET_FOR and not any(row.missed or row.bound for row in last):
+            lines.append(f"{work}: in bench/why.toml, but met in the last {MET_FOR} runs")
+    return lines
+
+
 def recorded(name: str) -> list[Row]:
     """Return the rows that a file left."""
     sink = ROWS / f"{name}.jsonl"
@@ -153,13 +181,16 @@ def recorded(name: str) -> list[Row]:
     return [Row.load(line) for line in lines]
 
 
-def measured(name: str, of: Path = ROOT, limit: float = SECONDS, share: float = 1) -> list[Row]:
+def measured(
+    name: str, of: Path = ROOT, limit: float = SECONDS, late: str = "error", share: float = 1
+) -> list[Row]:
     """Run one file in a process of its own; return its rows, also if it fails.
 
     Args:
         name: The name of the file.
         of: The checkout whose package is measured.
-        limit: The seconds after which it is stopped; fewer than usual are no failure.
+        limit: The seconds after which it is stopped.
+        late: The kind of the row that says so: `error`, or `absent` if the whole run is over.
         share: The share of its rounds that it has time for.
     """
     ROWS.mkdir(parents=True, exist_ok=True)
@@ -179,7 +210,7 @@ def measured(name: str, of: Path = ROOT, limit: float = SECONDS, share: float = 
     command = [sys.executable, "-m", "pytest", *PYTEST, str(HERE / f"{name}.py")]
     trouble = _trouble_of(command, of, {**os.environ, **env}, limit)
     if trouble and not any(row.kind == "error" for row in recorded(name)):
-        kind = "absent" if limit < SECONDS and trouble.startswith(_LATE) else "error"
+        kind = late if trouble.startswith(_LATE) else "error"
         row = Row(name, name, kind, note=trouble.strip().splitlines()[-1])
         with sink.open("a", encoding="utf-8") as file:
             file.write(row.dump() + "\n")
@@ -193,8 +224,7 @@ def measured(name: str, of: Path = ROOT, limit: float = SECONDS, share: float = 
 def _trouble_of(command: Sequence[str], folder: Path, env: Mapping[str, str], limit: float) -> str:
     """Run *command*; return what it printed if it failed, or a sentence if it took too long.
 
-    It is stopped as Ctrl-C stops it, so that it ends its servers and browsers, then killed. Its output
-    goes to a file: a process that it leaves behind could keep a pipe open.
+    Its output goes to a file: a process that it leaves behind could keep a pipe open.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -221,12 +251,16 @@ def _trouble_of(command: Sequence[str], folder: Path, env: Mapping[str, str], li
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGINT, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(15)
-            return
+    """Interrupt *process*, so that it ends its servers and browsers itself; kill what is left.
+
+    A browser that the signal ends too is a failure of the measurement that uses it.
+    """
+    process.send_signal(signal.SIGINT)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(15)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 if __name__ == "__main__":

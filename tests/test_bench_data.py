@@ -96,6 +96,20 @@ class TestBounds:
         assert missed.missed
 
 
+class TestExplanations:
+    def test_what_is_to_be_done(self, monkeypatch):
+        """A run says what was missed without a word, and which words are of no use any more."""
+        met, missed = row("met"), row("missed", 3.0)
+        monkeypatch.setattr(run, "reasons", lambda: {"met": "Slow.", "gone": "Slow."})
+        monkeypatch.setattr(run, "bounds", lambda: {"missed": "the least"})
+        past = {"met": [("", "", met)] * run.MET_FOR, "gone": []}
+        monkeypatch.setattr(history, "course", past.__getitem__)
+        said = [line.partition(":")[0] for line in run.to_explain([met, missed])]
+        assert said == ["missed", "the least", "met", "gone"]
+        past["met"][-1] = ("", "", row("met", 3.0))
+        assert len(run.to_explain([met, missed])) == 3
+
+
 class TestCompare:
     @pytest.mark.parametrize(("ours", "verdict"), [(1.0, ""), (1.5, "more"), (0.5, "less")])
     def test_a_clear_change(self, ours, verdict):
@@ -202,7 +216,7 @@ class TestRun:
         """The files that were measured, each with its share; the clock stands still but for them."""
         told, clock = {}, [0.0]
 
-        def measured(name, limit=0, share=1):
+        def measured(name, limit, late, share):
             told[name] = share
             # Twice as slow as in the last run
             clock[0] += 2 * 100 * history.time_for(share)
@@ -255,7 +269,7 @@ class TestRun:
             "import sys; sys.path.insert(0, sys.argv[1])\n"
             "import pathlib, run\n"
             "run.HERE = run.ROWS = pathlib.Path(sys.argv[2])\n"
-            "run.measured('bench_slow', of=run.HERE, limit=10)\n"
+            "run.measured('bench_slow', of=run.HERE, limit=10, late='absent')\n"
         )
         command = [sys.executable, "-c", script, str(BENCH), str(tmp_path)]
         # It starts soon
@@ -264,7 +278,7 @@ class TestRun:
         lines = (tmp_path / "bench_slow.jsonl").read_text().splitlines()
         own, note = map(Row.load, lines)
         assert own == row()
-        # It had less time than usual
+        # The whole run was over
         assert note.kind == "absent"
         assert "more than 10 s" in note.note
         stat = Path("/proc", (tmp_path / "child").read_text(), "stat")

@@ -159,6 +159,12 @@ def command(by: By, folder: str, command: str) -> Work:
     return lambda: shell(action)
 
 
+def close_terminals() -> None:
+    """Close what commands opened."""
+    for shell, _ in TERMINALS.values():
+        shell.close()
+
+
 def edit(by: By, path: str, **asked: Any) -> Work:
     """An edit, of a copy of its own; one that replaces is undone by the next."""
     own = Path(path).with_name(f"{by}.txt")
@@ -204,6 +210,4 @@ if __name__ == "__main__":
         "edit": edit,
         "search": search,
     }
-    serve(works, {})
-    for shell, _ in TERMINALS.values():
-        shell.close()
+    serve(works, {}, close_terminals)
