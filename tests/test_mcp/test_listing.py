@@ -1,5 +1,7 @@
 """Reading a list of tools, item by item."""
 
+from copy import deepcopy
+
 import pytest
 from hostile_schemas import DOUBLING
 from hypothesis import HealthCheck, given, settings
@@ -72,6 +74,17 @@ class TestGoodTools:
         assert listed_tool.annotations.readOnlyHint is True
         assert listed_tool.annotations.destructiveHint is True
         assert listed_tool.annotations.title == "Title"
+
+    def test_are_read_again_only_if_their_description_has_changed(self):
+        """The others stay the same objects; a header is checked in each list, as eras differ."""
+        schema = {"properties": {"a": {"type": "array", "x-mcp-header": "A"}}}
+        items = [tool(name="same"), tool(name="changed"), tool(name="header", inputSchema=schema)]
+        known = {each.name: each for each in read_tools(deepcopy(items))[0]}
+        items[1]["description"] = "new"
+        good, [disabled] = read_tools(items, is_modern=True, before=known)
+        assert [each is known[each.name] for each in good] == [True, False]
+        assert good[1].description == "new"
+        assert disabled.name == "header"
 
 
 def test_a_schema_that_is_too_large_disables_its_tool():

@@ -72,20 +72,33 @@ class ToolsDiff:
 
 
 def read_tools(
-    items: Iterable[Any], *, is_modern: bool = False
+    items: Iterable[Any],
+    *,
+    is_modern: bool = False,
+    before: Mapping[str, ListedTool] | None = None,
 ) -> tuple[list[ListedTool], list[DisabledTool]]:
-    """Split the *items* of a `tools/list` into tools that can be called and disabled tools."""
+    """Split the *items* of a `tools/list` into tools that can be called and disabled tools.
+
+    *before* has the tools of the last list by name; those whose description is the same are kept.
+    """
     good: list[ListedTool] = []
     bad: list[DisabledTool] = []
     names: set[str] = set()
+    known = before or {}
     for item in items:
-        name = clip(item)
         if isinstance(item, Mapping):
             name = str(item.get("name"))
+        else:
+            name = clip(item)
         try:
             if name in names:
                 _refuse("the server lists another tool under the same name before it")
-            good.append(_read(item, is_modern=is_modern))
+            tool = known.get(name)
+            if tool is None or tool.raw != item:
+                tool = _read(item)
+            if is_modern:
+                _check_headers(tool.schema)
+            good.append(tool)
             names.add(name)
         except SchemaError as error:
             bad.append(DisabledTool(name=name, reason=str(error), definition=item))
@@ -96,7 +109,7 @@ def _refuse(reason: str) -> NoReturn:
     raise SchemaError(reason)
 
 
-def _read(item: Any, *, is_modern: bool) -> ListedTool:
+def _read(item: Any) -> ListedTool:
     if not isinstance(item, Mapping):
         _refuse(f"a tool is an object, not {clip(item)}")
     name, notes = item.get("name"), list[str]()
@@ -109,7 +122,7 @@ def _read(item: Any, *, is_modern: bool) -> ListedTool:
     return ListedTool(
         name=str(name),
         description=description or "",
-        schema=_input_schema(item, is_modern=is_modern),
+        schema=_input_schema(item),
         output_schema=_output_schema(item, notes),
         annotations=_annotations(item, notes),
         meta=_mapping(item, "_meta", notes),
@@ -119,7 +132,7 @@ def _read(item: Any, *, is_modern: bool) -> ListedTool:
     )
 
 
-def _input_schema(item: Mapping[str, Any], *, is_modern: bool) -> dict[str, Any]:
+def _input_schema(item: Mapping[str, Any]) -> dict[str, Any]:
     schema = item.get("inputSchema")
     if not isinstance(schema, dict):
         _refuse(f"its inputSchema is {clip(schema)}, not a JSON Schema of an object")
@@ -129,14 +142,18 @@ def _input_schema(item: Mapping[str, Any], *, is_modern: bool) -> dict[str, Any]
         validator_of(schema)
     except SchemaError as error:
         _refuse(f"its inputSchema cannot be used: {error}")
-    if is_modern and "x-mcp-header" in str(schema):
+    return schema
+
+
+def _check_headers(schema: dict[str, Any]) -> None:
+    """Refuse a tool whose arguments the newer protocol cannot repeat in HTTP headers."""
+    if "x-mcp-header" in str(schema):
         from toolbench.mcp.wire.sdk_session import (  # noqa: PLC0415 - the SDK is loaded by now
             header_problem,
         )
 
         if reason := header_problem(schema):
             _refuse(f"its x-mcp-header annotations are invalid: {reason}")
-    return schema
 
 
 def _output_schema(item: Mapping[str, Any], notes: list[str]) -> Any:

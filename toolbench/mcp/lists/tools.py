@@ -33,6 +33,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         self._session = session
         # Always replaced as a whole, so that no thread sees a half-changed list
         self._tools: Mapping[str, MCPToolDefinition] = {}
+        self._listed: Mapping[str, ListedTool] = {}
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
         """The listed tools that cannot be called, each with its reason."""
@@ -145,7 +146,8 @@ class ToolList(ItemList[MCPToolDefinition]):
         if self.problem is not None and not items:
             return
         self._stale_from = stale_from(lifetime)
-        good, self.disabled = read_tools(items, is_modern=connection.is_modern)
+        good, self.disabled = read_tools(items, is_modern=connection.is_modern, before=self._listed)
+        self._listed = {tool.name: tool for tool in good}
         if connection.is_modern:
             from toolbench.mcp.wire.sdk_session import header_map  # noqa: PLC0415 - loaded by now
 
