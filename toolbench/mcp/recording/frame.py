@@ -65,9 +65,10 @@ def frame_of(line: bytes) -> Frame | None:
         fields = read_json(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(fields, dict) or not {"direction", "message"} <= fields.keys():
+    if not isinstance(fields, dict) or "message" not in fields:
         return None
-    direction, server, at = fields["direction"], fields.get("server"), fields.get("at")
+    direction: Any = fields.get("direction")
+    server, at = fields.get("server"), fields.get("at")
     if direction not in _DIRECTIONS or not isinstance(server, str | None):
         return None
     if not isinstance(at, int | float):

@@ -80,7 +80,7 @@ class Recorder:
             msg = f"Cannot write the recording {str(self.path)!r}: {error.strerror}."
             raise ServerError(msg) from None
         start = {"format": FORMAT, "version": VERSION, "toolbench": __version__}
-        self.write("start", "", to_json(start))
+        self.write("start", '""', to_json(start))
         if self._loss:
             # Without its first line, the file would not count as a recording, and so never be
             # overwritten
@@ -92,10 +92,13 @@ class Recorder:
     def write(
         self, direction: Direction, server: str, message: bytes, at: float | None = None
     ) -> None:
-        """Append a frame with *message* (JSON without secrets) and the time *at*, or now."""
+        """Append a frame with *message* (JSON without secrets) and the time *at*, or now.
+
+        *server* is the server's name as JSON, because it is the same in all frames of a server.
+        """
         at = at or time()
-        head = f'{{"at": {at:.6f}, "direction": "{direction}", "server": {json.dumps(server)}'
-        line = b"".join((head.encode(), b', "message": ', message, b"}\n"))
+        head = f'{{"at": {at:.6f}, "direction": "{direction}", "server": {server}, "message": '
+        line = b"".join((head.encode(), message, b"}\n"))
         with self._lock:
             if self._file is None:
                 # A line on stderr may arrive after the session was closed
@@ -312,7 +315,7 @@ class ServerRecorder:
         self.recorder = recorder
         self.at: float | None = None
         """The time for the next frames, in seconds since the epoch; None means the current time."""
-        self._server = server
+        self._server = json.dumps(server)
         self._is_open = False
         self._has_left = False
         self._places = _SecretPlaces(hide)

@@ -1,10 +1,10 @@
 """Read a recording: its frames, its servers, their calls and what they offer. Replay it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, Self
 
@@ -97,23 +97,16 @@ class Recording:
         """
         path = Path(path).expanduser()
         try:
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                start = file.readline()
+                _check_start(path, start)
+                return cls(path, list(_frames_in(chain([start], file))))
+        except ServerError:
+            # A ServerError is an OSError too
+            raise
         except OSError as error:
             msg = f"Cannot read the recording {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None
-        lines = data.split(b"\n")
-        about = _start_in(lines[0])
-        if not about:
-            msg = f"{str(path)!r} is not a recording: %mcp connect --record makes one."
-            raise ServerError(msg)
-        if about.get("version") != VERSION:
-            msg = (
-                f"The recording {str(path)!r} is of version {about.get('version')!r}; "
-                f"this toolbench reads version {VERSION}."
-            )
-            raise ServerError(msg)
-        frames = map(frame_of, lines[:-1])
-        return cls(path, [frame for frame in frames if frame is not None])
 
     def __repr__(self) -> str:
         servers = visible(", ".join(self.servers)) or "no server"
@@ -203,6 +196,33 @@ class Recording:
         if server in self.servers:
             return self.snapshot(server)
         return NOTHING
+
+
+def _frames_in(lines: Iterable[bytes]) -> Iterator[Frame]:
+    """Yield the frames on *lines*; an incomplete last line is left out."""
+    for line in lines:
+        if line.endswith(b"\n"):
+            frame = frame_of(line)
+            if frame is not None:
+                yield frame
+
+
+def _check_start(path: Path, line: bytes) -> None:
+    """Check *line*, the first line of the file *path*.
+
+    Raises:
+        ServerError: If the file is not a recording of this version.
+    """
+    about = _start_in(line)
+    if not about:
+        msg = f"{str(path)!r} is not a recording: %mcp connect --record makes one."
+        raise ServerError(msg)
+    if about.get("version") != VERSION:
+        msg = (
+            f"The recording {str(path)!r} is of version {about.get('version')!r}; "
+            f"this toolbench reads version {VERSION}."
+        )
+        raise ServerError(msg)
 
 
 def _start_in(line: bytes) -> Mapping[str, Any]:
