@@ -196,7 +196,7 @@ class SearchExecutor(ToolExecutor[ActionT, ObservationT]):
         others = [message for message in messages if not message.startswith("rg: ./")]
         if process.returncode not in (0, 1) and others:
             raise _refused(words, others[0].splitlines())
-        return [path.removeprefix("./") for path in os.fsdecode(output).split("\0")[:-1]], messages
+        return _paths_in(output), messages
 
     def _by_walking(self, begun: int, base: Path, glob: Glob, line: str | None) -> Found:
         """Do the same as `find` without ripgrep; .gitignore files are not read."""
@@ -248,6 +248,14 @@ def report(found: Found, none: str, more: str) -> str:
     if len(found.files) > MOST_FILES:
         lines.append(more)
     return "\n".join([*lines, *found.remarks])
+
+
+def _paths_in(output: bytes) -> list[str]:
+    """Return the paths that ripgrep wrote, each with `./` before it and a NUL after it."""
+    if not output:
+        return []
+    # Not path by path: there may be many thousands, of which few are shown
+    return os.fsdecode(output).removeprefix("./").removesuffix("\0").split("\0./")
 
 
 def _options_in(base: Path, glob: Glob) -> list[str]:
