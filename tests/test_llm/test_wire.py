@@ -19,6 +19,7 @@ from toolbench.llm.message import (
 )
 from toolbench.llm.models import Answer
 from toolbench.llm.models.model import as_answer
+from toolbench.llm.names import PROVIDERS as OFFERED
 from toolbench.llm.wire import WIRES
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -243,3 +244,8 @@ def test_a_changed_part_is_what_is_sent(provider):
         assert call.arguments == {"pattern": "other"}
         assert call.id == "new"
         assert "new" in as_bytes(respond(call))
+
+
+def test_lines_offer_every_format():
+    """Magics offer the formats without loading them: the names are those of the formats."""
+    assert tuple(WIRES) == OFFERED

@@ -53,6 +53,11 @@ class NameRule:
         return {name: self.rename(name) for name in names if not self.fits(name)}
 
 
+# --- the names of formats ---------------------------------------------------------------
+
+PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mcp")
+"""The keys of `toolbench.llm.wire.WIRES`, for lines that offer them before a format is needed."""
+
 # --- the names that models use ---------------------------------------------------------
 
 ALIASES: Mapping[str, str] = MappingProxyType(

@@ -4,6 +4,7 @@ import argparse
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 from toolbench.errors import did_you_mean
@@ -262,9 +263,13 @@ class Family:
         self.default = default
         self.takes_other_words = takes_other_words
         self.examples = tuple(examples)
-        self.parsers = {
-            word: LineParser(f"{name} {word}", command.arguments, description=command.help)
-            for word, command in commands.items()
+
+    @cached_property
+    def parsers(self) -> dict[str, LineParser]:
+        """The parser of each command; made when a line is parsed, not by `%load_ext`."""
+        return {
+            word: LineParser(f"{self.name} {word}", command.arguments, description=command.help)
+            for word, command in self.commands.items()
         }
 
     def help_text(self) -> str:

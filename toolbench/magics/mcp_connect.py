@@ -17,10 +17,10 @@ from toolbench.magics.commands import SERVER, Argument, Command
 from toolbench.magics.line import UsageError, listed_names, seconds
 from toolbench.magics.mcp_over_time import trust_notes
 from toolbench.magics.table import Listing
+
+# Its names are imported with their first use
+from toolbench.mcp import config
 from toolbench.mcp.client_features import root_url
-from toolbench.mcp.config.placeholders import LiveVariables, is_text, names_in, reference
-from toolbench.mcp.config.program import environment_of, own_program
-from toolbench.mcp.config.reader import header_in
 from toolbench.redaction.detect import secrets_in
 from toolbench.wording import counted
 
@@ -232,7 +232,7 @@ def check_target(words: Sequence[str], names: Mapping[str, Any]) -> None:
     msg = f"{target[0]!r} is not a URL (http://… or https://…) and not an object of this notebook. "
     if target[0].endswith(".py"):
         msg += f"To start it: {line}python {shlex.join(target)}"
-    elif len(target) > 1 or shutil.which(own_program(target[0])):
+    elif len(target) > 1 or shutil.which(config.own_program(target[0])):
         msg += f"A command comes after two dashes: {line}{shlex.join(target)}"
     else:
         msg += f"No program on the PATH has this name. {line}COMMAND starts a server."
@@ -271,9 +271,9 @@ def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
     if options.program:
         program, *arguments = options.program
         entry: Any = {
-            "command": own_program(program),
+            "command": config.own_program(program),
             "args": arguments,
-            "env": environment_of(options.env or ()),
+            "env": config.environment_of(options.env or ()),
         }
     else:
         entry = names.get(_bare(options.target), options.target)
@@ -290,7 +290,7 @@ def entry_of(options: Namespace, names: Mapping[str, Any]) -> Any:
     if "headers" in settings and isinstance(before, dict):
         settings["headers"] = {**before, **settings["headers"]}
     # A reconnect reads them again
-    variables = LiveVariables(names, names_in(settings))
+    variables = config.LiveVariables(names, config.names_in(settings))
     return {**entry, **settings, "notebookVariables": variables}
 
 
@@ -315,8 +315,8 @@ def _settings(options: Namespace, names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header(text: str) -> tuple[str, str]:
-    name, value = header_in(text)
-    if not names_in(value) and any(secrets_in(value, name)):
+    name, value = config.header_in(text)
+    if not config.names_in(value) and any(secrets_in(value, name)):
         msg = (
             f"The value of the header {name!r} would be saved with the notebook. Put the secret into "
             f"a variable, and write --header '{name}: ${{VARIABLE}}'."
@@ -329,10 +329,10 @@ def _auth(word: str, names: Mapping[str, Any]) -> str:
     if word.lower() == "oauth":
         return "oauth"
     name = word
-    variable = reference(word)
+    variable = config.reference(word)
     if variable is not None:
         name = variable.name
-    if not name.isidentifier() or not (os.environ.get(name) or is_text(names.get(name))):
+    if not name.isidentifier() or not (os.environ.get(name) or config.is_text(names.get(name))):
         msg = (
             "--auth takes oauth, or the name of a variable that holds the token: an environment "
             "variable, or a string in this notebook. There is no such variable; do not write "

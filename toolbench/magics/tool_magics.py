@@ -19,7 +19,7 @@ from toolbench.errors import (
     ToolNotFoundError,
     ToolStoppedError,
 )
-from toolbench.llm.wire import WIRES
+from toolbench.llm.names import PROVIDERS
 from toolbench.magics.call_arguments import (
     FORMS,
     fill_in,
@@ -103,7 +103,7 @@ TOOL_CALL = LineParser(
         Argument(
             "-p",
             "--provider",
-            choices=tuple(WIRES),
+            choices=PROVIDERS,
             help="the provider of the message, if its form does not show it",
         ),
         Argument(

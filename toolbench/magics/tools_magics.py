@@ -18,8 +18,8 @@ from toolbench.errors import did_you_mean
 from toolbench.evals.progress import ProgressLine
 from toolbench.files import write_named
 from toolbench.jsonschema.node import Node
-from toolbench.llm.formats import to_format
-from toolbench.llm.wire import WIRES
+from toolbench.llm import formats
+from toolbench.llm.names import PROVIDERS
 from toolbench.magics.call_arguments import WordError, fill_in, from_words, in_lines
 from toolbench.magics.catalog import AnyTool, matching
 from toolbench.magics.commands import (
@@ -122,7 +122,7 @@ def _schema(magics: ToolsMagics, options: Namespace) -> dict[str, Any] | str:
     check_overwrite(options, "--to")
     tool = newest(magics.catalog, options.name)
     tell_if_outdated(tool)
-    schema = to_format(tool, options.format)
+    schema = formats.to_format(tool, options.format)
     if options.to is None:
         return schema
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
@@ -380,7 +380,7 @@ TOOLS = Family(
             _schema,
             (
                 _NAME,
-                Argument("format", choices=tuple(WIRES), help="whose format"),
+                Argument("format", choices=PROVIDERS, help="whose format"),
                 Argument("--to", metavar="FILE", help="write JSON to this file"),
                 OVERWRITE,
             ),

@@ -98,7 +98,7 @@ class RecordedObservation(ResultObservation):
 
     form: SkipJsonSchema[str] = Field(default="", repr=False)
     """How the text encodes the data: `nothing`, `text` or `json`; empty if it does not."""
-    warnings: SkipJsonSchema[list[str]] = Field(default_factory=list, repr=False)
+    warnings: SkipJsonSchema[list[str]] = Field(default=[], repr=False)
     """The problems that were found in a server's answer."""
     as_declared: SkipJsonSchema[bool] = Field(default=True, repr=False)
     """Whether a server's answer fits the output schema of the tool."""
