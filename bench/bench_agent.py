@@ -1,9 +1,6 @@
 """A model in the loop: what a step costs beside the model, and what other libraries take."""
 
-from statistics import median
-
 import pytest
-from dom import longest_tasks
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -13,9 +10,7 @@ LONG = 5_000
 CROWD = 50
 # Seconds of CPU that a step with one call may cost
 _STEP = 0.001
-# Seconds that a task of the page may take
-_TASK = 0.2
-_STREAM = """
+STREAM = """
 %load_ext toolbench
 import time
 from toolbench import Conversation
@@ -37,10 +32,6 @@ asked = Conversation(agent=Agent(streams))
 asked.send_message("word " * 200_000)
 asked.run()
 """
-_LONG = {
-    "1 MB of text streams into a cell of %%chat": "%%chat talk --new --model streams\nWrite.",
-    "a conversation with two messages of 1 MB is shown": "asked",
-}
 _OFFLINE = {
     # Or it fetches prices when it is imported
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -114,16 +105,9 @@ def test_conversations_at_once(ledger, both):
 def test_messages_of_a_long_text(ledger):
     """What a kernel sends of 1 MB that streams into a cell of %%chat."""
     shell = InteractiveShell()
-    shell.run_cell(_STREAM.partition("asked =")[0]).raise_error()
+    shell.run_cell(STREAM.partition("asked =")[0]).raise_error()
     shell.display_pub, shell.kernel = CapturingDisplayPublisher(), None
     shell.run_cell_magic("chat", "talk --model streams", "Write.")
     outputs = shell.display_pub.outputs
     size = sum(len(text) for output in outputs for text in output["data"].values())
     ledger.limit("1 MB of text streams into a cell of %%chat: messages", size / 1e6, "MB", 0.3)
-
-
-def test_long_texts_in_the_page(ledger):
-    """JupyterLab stays responsive: no task of the page over 200 ms, in any of the rounds."""
-    for work, seconds in longest_tasks(_LONG, setup=_STREAM).items():
-        note = f"the longest task of the page; {median(seconds) * 1000:.0f} ms at the median"
-        ledger.limit(work, max(seconds), "s wall", _TASK, note)

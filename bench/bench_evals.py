@@ -1,13 +1,11 @@
-"""Evals and sweeps: what a call of a sweep costs, rows in the page, 1,000 cases beside pydantic-evals."""
+"""Evals and sweeps: what a call of a sweep costs, 1,000 cases beside pydantic-evals."""
 
 import json
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from statistics import median
 
 import pytest
-from dom import rows_in_the_page
 from joblib import Parallel, delayed
 from measuring import WALL
 from pydantic_evals import Case as TheirCase
@@ -24,18 +22,6 @@ _CALL = 0.0002
 # Calls of a millisecond each
 _MILLISECONDS = 1_000
 _CASES = 1_000
-_REPORT = """
-%load_ext toolbench
-from toolbench import tool
-from toolbench.evals import sweep
-
-@tool(read_only=True)
-def divide(a: int, b: int) -> dict:
-    '''Divide a by b; returns quotient and rest.'''
-    return {"quotient": a // b, "rest": a % b}
-
-report = sweep(divide, {"a": range(1_000), "b": range(10)})
-"""
 
 
 @tool(read_only=True)
@@ -123,14 +109,6 @@ def test_beside_joblib(ledger, kind):
             rounds=5,
             clock=WALL,
         )
-
-
-def test_rows_in_the_page(ledger):
-    """10,000 rows are shown, and filtered, in under a second each."""
-    shown, filtered = rows_in_the_page("report", "b>7 quotient=12", setup=_REPORT)
-    for name, seconds in (("shown", shown), ("filtered", filtered)):
-        note = f"the slowest; {median(seconds) * 1000:.0f} ms at the median"
-        ledger.limit(f"10,000 rows of a sweep {name}", max(seconds), "s wall", 1.0, note)
 
 
 def test_cases_beside_pydantic_evals(ledger):

@@ -1,19 +1,27 @@
 """What a person feels in JupyterLab: beside the same made by hand of ipywidgets, in turns."""
 
 from collections.abc import Callable
-from statistics import median
+from statistics import median, quantiles
 from typing import NamedTuple
 
 import pytest
-from dom import started
+from bench_agent import STREAM
+from dom import longest_tasks, rows_in_the_page, started
 from feel import Feeler, Felt
 from playwright.sync_api import Locator
+from timeline_page import seen_timeline
 
 # Each takes more than a second
 ROUNDS = 3
-RELOADS = 3
+RELOADS = 2
+# Ms without a change, where none comes later than 150 ms after another
+QUIET = 400
 # Seconds that the page may be busy with one thing
 TASK = 0.2
+# Seconds of a timeline
+DRAWN, FILTERED, FRAME = 0.3, 0.05, 1 / 60
+# A machine that is busy loses a frame now and then
+LATE = 1.2
 SETUP = '''
 from itertools import count
 from typing import Annotated
@@ -143,7 +151,7 @@ def felt(lab) -> dict[tuple[str, str], list[Felt]]:
     with lab.opened(cells, SETUP) as page:
         page.run_all()
         assert page.errors() == [], page.errors()
-        feeler, taken = Feeler(page), {}
+        feeler, taken = Feeler(page, QUIET), {}
         for turn in range(ROUNDS + 1):
             for number, work in enumerate(WORK):
                 for which, who in enumerate(("ours", "by hand")):
@@ -324,6 +332,56 @@ def test_a_saved_notebook(ledger, lab):
         peer_name="50 widgets of HTML",
         note="from the reload of the page to the last new output in sight",
     )
+
+
+REPORT = """
+%load_ext toolbench
+from toolbench import tool
+from toolbench.evals import sweep
+
+@tool(read_only=True)
+def divide(a: int, b: int) -> dict:
+    '''Divide a by b; returns quotient and rest.'''
+    return {"quotient": a // b, "rest": a % b}
+
+report = sweep(divide, {"a": range(1_000), "b": range(10)})
+"""
+
+
+def test_rows_of_a_sweep(ledger, lab):
+    """10,000 rows are shown, and filtered, in under a second each."""
+    shown, filtered = rows_in_the_page(lab, "report", "b>7 quotient=12", setup=REPORT)
+    for name, seconds in (("shown", shown), ("filtered", filtered)):
+        note = f"the slowest; {median(seconds) * 1000:.0f} ms at the median"
+        ledger.limit(f"10,000 rows of a sweep {name}", max(seconds), "s wall", 1.0, note)
+
+
+LONG_TEXTS = {
+    "1 MB of text streams into a cell of %%chat": "%%chat talk --new --model streams\nWrite.",
+    "a conversation with two messages of 1 MB is shown": "asked",
+}
+
+
+def test_long_texts(ledger, lab):
+    """JupyterLab stays responsive: no task of the page over 200 ms, in any of the rounds."""
+    for work, seconds in longest_tasks(lab, LONG_TEXTS, setup=STREAM).items():
+        note = f"the longest task of the page; {median(seconds) * 1000:.0f} ms at the median"
+        ledger.limit(work, max(seconds), "s wall", TASK, note)
+
+
+def test_ten_thousand_spans(ledger, lab):
+    """Each is what a person sees, in the page; the kernel's part of the first drawing is noted."""
+    seen = seen_timeline(lab)
+    note = f"median of {len(seen.drawn)}; since the cell was run {median(seen.whole) * 1000:.0f} ms"
+    ledger.limit("10,000 spans drawn", median(seen.drawn), "s wall", DRAWN, note)
+    late = sum(frame > FRAME * LATE for frame in seen.frames)
+    most = quantiles(seen.frames, n=20)[-1] * 1000
+    note = f"95 of 100 within {most:.1f} ms; {late} of {len(seen.frames)} late"
+    ledger.limit(
+        "a frame while 10,000 spans are zoomed", median(seen.frames), "s wall", FRAME * 1.02, note
+    )
+    note = f"at most {max(seen.filtered) * 1000:.0f} ms; with the frame that shows it"
+    ledger.limit("10,000 spans filtered", median(seen.filtered), "s wall", FILTERED, note)
 
 
 _OUTPUTS = """

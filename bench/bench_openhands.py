@@ -72,45 +72,6 @@ def _tree(tmp_path_factory):
     return many_files(tmp_path_factory.mktemp("tree"))
 
 
-IMPORTS = {
-    "the tool classes": (f"from toolbench {NAMES}", f"from openhands.sdk.tool {NAMES}"),
-    "four tools": (
-        "from toolbench.tools import FileEditorTool, GlobTool, GrepTool, TerminalTool",
-        "from openhands.tools import file_editor, glob, grep, terminal",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", IMPORTS)
-def test_import(ledger, both, request, what):
-    """What a tool needs, imported in a fresh process."""
-    python, here = (
-        str(both.python),
-        {"PYTHONPATH": os.environ.get("PYTHONPATH", str(request.config.rootpath))},
-    )
-    our_line, their_line = IMPORTS[what]
-    ours = Program([python, "-c", our_line], env=here)
-    theirs = Program([python, "-c", their_line], env=OFFLINE)
-    name = "OpenHands SDK"
-    ledger.compare(
-        f"import of {what}",
-        ours=ours,
-        peer=theirs,
-        peer_name=name,
-        goal=1,
-        # After one to warm up: theirs takes ten seconds, twenty times ours
-        rounds=1,
-    )
-    ledger.beside(
-        f"memory after the import of {what}",
-        ours.memory,
-        "B",
-        peer=theirs.memory,
-        peer_name=name,
-        goal=1,
-    )
-
-
 def test_a_tool(pair):
     """A call, its arguments, its exports."""
     unchecked = "theirs checks neither the action nor its type"
@@ -176,4 +137,37 @@ def test_search(pair, tree, what):
         note=note,
         folder=str(tree),
         **SEARCHES[what],
+    )
+
+
+IMPORTS = {
+    "the tool classes": (f"from toolbench {NAMES}", f"from openhands.sdk.tool {NAMES}"),
+    "four tools": (
+        "from toolbench.tools import FileEditorTool, GlobTool, GrepTool, TerminalTool",
+        "from openhands.tools import file_editor, glob, grep, terminal",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", IMPORTS)
+def test_import(ledger, both, request, what):
+    """What a tool needs, imported in a fresh process."""
+    python, here = (
+        str(both.python),
+        {"PYTHONPATH": os.environ.get("PYTHONPATH", str(request.config.rootpath))},
+    )
+    our_line, their_line = IMPORTS[what]
+    ours = Program([python, "-c", our_line], env=here)
+    theirs = Program([python, "-c", their_line], env=OFFLINE)
+    # Their files are in memory: the probe has imported both
+    taken, theirs_taken = ours.seconds(), theirs.seconds()
+    name = "OpenHands SDK"
+    ledger.beside(f"import of {what}", taken, "s CPU", peer=theirs_taken, peer_name=name, goal=1)
+    ledger.beside(
+        f"memory after the import of {what}",
+        ours.memory,
+        "B",
+        peer=theirs.memory,
+        peer_name=name,
+        goal=1,
     )

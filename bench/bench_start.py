@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from fresh import Program
-from measuring import CPU, WALL
+from measuring import CPU, WALL, by_turns
 
 # Its servers
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -52,24 +52,6 @@ with create_mcp_tools({SERVERS!r}) as client:
 @pytest.mark.parametrize(
     ("work", "ours", "peer", "peer_name", "goal", "clock"),
     [
-        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.2, CPU),
-        ("%load_ext toolbench", LOAD, KERNEL, "a kernel with ipywidgets", 1.2, WALL),
-        (
-            "%load_ext toolbench, beside what its tools are made of",
-            LOAD,
-            NEEDED,
-            "a kernel with ipywidgets, rich and a pydantic model",
-            None,
-            CPU,
-        ),
-        (
-            "%load_ext toolbench, beside what its tools are made of",
-            LOAD,
-            NEEDED,
-            "a kernel with ipywidgets, rich and a pydantic model",
-            None,
-            WALL,
-        ),
         (
             "%load_ext toolbench and the first panel",
             LOAD + PANEL,
@@ -100,3 +82,27 @@ def test_start(ledger, work, ours, peer, peer_name, goal, clock):
         rounds=ROUNDS,
         clock=clock,
     )
+
+
+def test_load_ext(ledger):
+    """The whole process; the same rounds give its processor time and that by the clock."""
+    ours, plain, needed = (Program([sys.executable, "-c", code]) for code in (LOAD, KERNEL, NEEDED))
+    by_turns([ours, plain, needed], ROUNDS)
+    for work, peer, peer_name, goal in (
+        ("%load_ext toolbench", plain, "a kernel with ipywidgets", 1.2),
+        (
+            "%load_ext toolbench, beside what its tools are made of",
+            needed,
+            "a kernel with ipywidgets, rich and a pydantic model",
+            None,
+        ),
+    ):
+        for clock, unit, how in ((CPU, "s CPU", ""), (WALL, "s wall", ", by the clock")):
+            ledger.beside(
+                f"{work}: the whole process{how}",
+                ours.median(clock),
+                unit,
+                peer=peer.median(clock),
+                peer_name=peer_name,
+                goal=goal,
+            )

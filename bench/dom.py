@@ -83,6 +83,27 @@ _ROWS = """
 """
 
 
+class Lab:
+    """JupyterLab in Chromium, whose notebooks are opened one after the other in the same page.
+
+    To start both and to load the page takes ten seconds, a notebook with its kernel two.
+    """
+
+    def __init__(self, page: NotebookPage) -> None:
+        self._page = page
+
+    @contextmanager
+    def opened(self, cells: Mapping[str, str], setup: str) -> Iterator[NotebookPage]:
+        """Open a notebook of a cell with *setup* and of *cells*, with a kernel of its own."""
+        root = self._page.server.root
+        name = f"{len([*root.iterdir()])}.ipynb"
+        clean = "import ipywidgets, warnings; warnings.simplefilter('ignore')\n" + setup
+        write_notebook(root / name, clean, *cells.values(), kernel="measured")
+        self._page.open(name)
+        yield self._page
+        self._page.clear()
+
+
 def last_changes(
     cells: Mapping[str, str],
     *,
@@ -107,13 +128,13 @@ def last_changes(
 
 
 def longest_tasks(
-    cells: Mapping[str, str], *, setup: str, rounds: int = 5
+    lab: Lab, cells: Mapping[str, str], *, setup: str, rounds: int = 5
 ) -> dict[str, list[float]]:
     """Return for each cell the seconds of the page's longest task while it ran, for each round.
 
     Chromium notes tasks of 50 ms and more: 0.05 stands for no longer one.
     """
-    with opened(cells, Path(sys.executable), setup) as page:
+    with lab.opened(cells, setup) as page:
         page.run(0)
         page.tab.page.evaluate(_WATCH)
         longest: dict[str, list[float]] = {name: [] for name in cells}
@@ -130,13 +151,13 @@ def longest_tasks(
 
 
 def rows_in_the_page(
-    cell: str, text: str, *, setup: str, rounds: int = 7
+    lab: Lab, cell: str, text: str, *, setup: str, rounds: int = 7
 ) -> tuple[list[float], list[float]]:
     """Return the seconds until the table of *cell* is shown, and until it is filtered by *text*.
 
     The first round does not count.
     """
-    with opened({"rows": cell}, Path(sys.executable), setup) as page:
+    with lab.opened({"rows": cell}, setup) as page:
         page.run(0)
         page.show(1)
         taken = []
@@ -148,27 +169,6 @@ def rows_in_the_page(
         assert page.errors() == [], page.errors()
         shown, filtered = zip(*taken[1:], strict=True)
         return list(shown), list(filtered)
-
-
-class Lab:
-    """JupyterLab in Chromium, whose notebooks are opened one after the other in the same page.
-
-    To start both and to load the page takes ten seconds, a notebook with its kernel two.
-    """
-
-    def __init__(self, page: NotebookPage) -> None:
-        self._page = page
-
-    @contextmanager
-    def opened(self, cells: Mapping[str, str], setup: str) -> Iterator[NotebookPage]:
-        """Open a notebook of a cell with *setup* and of *cells*, with a kernel of its own."""
-        root = self._page.server.root
-        name = f"{len([*root.iterdir()])}.ipynb"
-        clean = "import ipywidgets, warnings; warnings.simplefilter('ignore')\n" + setup
-        write_notebook(root / name, clean, *cells.values(), kernel="measured")
-        self._page.open(name)
-        yield self._page
-        self._page.clear()
 
 
 @contextmanager

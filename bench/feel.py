@@ -9,7 +9,7 @@ from playwright.sync_api import Locator
 # Ms without a change mean that all is drawn
 QUIET = 500
 # Ms before something is done: what was done before has been quiet already
-PAUSE = 200
+PAUSE = 100
 # Watches the output of a cell from the next key or click on, or from now on.
 _WATCH = """
     ([index, now]) => {
