@@ -115,6 +115,11 @@ class TestTables:
         assert text_of(frame.set_index("file")["words"]) == 'file,words\na,4\n"b,c",8'
         assert "Empty DataFrame" in text_of(pandas.DataFrame())
 
+    def test_have_the_numbers_without_the_names_of_numpys_classes(self):
+        """However large or small they are."""
+        frame = pandas.DataFrame({"n": [1e20, 0.1 + 0.2, 1.5e-7, float("inf"), 2]})
+        assert text_of(frame).split() == ["n", "1e+20", "0.3", "1.5e-07", "inf", "2.0"]
+
     def test_that_are_long_say_how_long(self):
         """A model reads the start and is told of the rest."""
         lines = text_of(pandas.DataFrame({"n": range(2_000)})).splitlines()
@@ -282,6 +287,13 @@ class TestImages:
         [block] = contents_of(PIL.Image.new(mode, (3, 2)))
         image = PIL.Image.open(BytesIO(bytes_of(block)))
         assert (image.format, image.size) == ("PNG", (3, 2))
+
+    @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+    def test_that_are_large_are_whole(self, kind):
+        """They are written in pieces."""
+        data = b"\x89PNG\r\n\x1a\n" + bytes(range(251)) * 1_000
+        [block] = contents_of(kind(data))
+        assert bytes_of(block) == data
 
     def test_of_pillow_keep_what_shines_through(self):
         """Another mode with transparency becomes one that has it too."""

@@ -296,6 +296,8 @@ def _has_content(items: Any) -> bool:
 # --- images and tables ------------------------------------------------------------------
 
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+# Bytes; a multiple of three, which base64 writes as four letters
+_PIECE = 90_000
 # Of a table that a model gets, if its tool has no limit of its own
 _ROWS = 500
 
@@ -304,8 +306,11 @@ def _from_bytes(data: Any) -> list[Content]:
     mime_type = image_type(data)
     if mime_type is None:
         return [TextContent(text=f"{len(data):,} bytes of binary data")]
-    url = f"data:{mime_type};base64,{b64encode(data).decode()}"
-    return [ImageContent(image_urls=[url])]
+    pieces, view = [f"data:{mime_type};base64,"], memoryview(data).cast("B")
+    # As a whole, a large image would be copied twice more, to memory that is new each time
+    for start in range(0, len(view), _PIECE):
+        pieces.append(b64encode(view[start : start + _PIECE]).decode())
+    return [ImageContent(image_urls=["".join(pieces)])]
 
 
 def _from_pil(image: Any) -> list[Content]:

@@ -41,11 +41,16 @@ class Capped:
             return left_out(self.omitted, "character")
         return ""
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> list[str]:
+        """The head, the notice and the tail, without empty ones: joined as lines, they are the text."""
         if not self.omitted:
-            return self.head
+            return [self.head]
         parts = (self.head.removesuffix("\n"), self.notice, self.tail)
-        return "\n".join(part for part in parts if part)
+        return [part for part in parts if part]
+
+    def __str__(self) -> str:
+        return "\n".join(self.parts)
 
 
 def left_out(count: int, noun: str) -> str:

@@ -485,11 +485,15 @@ def _long_table(texts: Sequence[str], *, is_own: bool) -> Any:
 
 def _visualized(observation: Observation, limit: int) -> RenderableType:
     """Return the view of *observation*. Long plain text is cut to its head and tail."""
-    if _is_plain(observation) and _is_long(observation):
-        text = str(cap_joined(_texts(observation), limit - _ASIDE))
-        content = [TextContent(text=text)]
-        observation = observation.model_copy(update={"content": content})
-    return visualized(observation)
+    if not _is_plain(observation) or not _is_long(observation):
+        return visualized(observation)
+    capped = cap_joined(_texts(observation), limit - _ASIDE)
+    if observation.is_error or _asides(observation):
+        content = [TextContent(text=str(capped))]
+        return visualized(observation.model_copy(update={"content": content}))
+    # In parts, since Rich reads a long text fast only if all of it is ASCII, and the notice is not
+    hide = redactor_of(observation).text
+    return Text("\n").join(Text(hide(part)) for part in capped.parts)
 
 
 def _texts(observation: Observation) -> list[str]:
