@@ -5,7 +5,7 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,10 @@ def searched(data: bytes) -> None:
 def read_rows(value: list[dict[str, Any]]) -> None:
     """The least in Python that a table of JSON needs: its rows, its columns, and their types."""
     objects = from_json(written(value), cache_strings="keys")
-    for column in dict.fromkeys(chain.from_iterable(objects)):
-        {type(item.get(column)) for item in objects}
+    columns = set().union(*objects)
+    set(
+        zip(*(map(type, map(dict.get, objects, repeat(column))) for column in columns), strict=True)
+    )
 
 
 def read_and_searched(value: list[dict[str, Any]]) -> None:
