@@ -1,5 +1,6 @@
 """What is written down of servers, what is not, and what is read of it again."""
 
+import gc
 import json
 import os
 import stat
@@ -254,6 +255,10 @@ class _FullDisk:
         self.file.close()
 
 
+def _collections():
+    return sum(generation["collections"] for generation in gc.get_stats())
+
+
 def _rounds_of(recording):
     for exchange in recording.tape(recording.servers[0]).exchanges:
         yield from rounds(exchange)
@@ -399,6 +404,17 @@ class TestRecorder:
 
 
 class TestRecording:
+    def test_is_read_without_looking_for_garbage(self, path):
+        """With many frames that takes longer than to read them; afterwards, the collector works."""
+        recorded(path)
+        frame = path.read_bytes().splitlines(keepends=True)[-1]
+        with path.open("ab") as file:
+            file.write(frame * 5_000)
+        before = _collections()
+        assert len(Recording.read(path).frames) > 5_000
+        assert _collections() - before < 5
+        assert gc.isenabled()
+
     def test_lists_calls_and_differs_by_what_is_offered(self, path, tmp_path):
         """A recording knows its calls and what was offered; two are compared by that."""
         recorded(path)

@@ -329,28 +329,39 @@ class ServerRecorder:
         self, direction: Literal["sent", "received"], item: "WrittenMessage", redactor: Redactor
     ) -> None:
         """Write a JSON-RPC message, with the secrets of *redactor* hidden."""
+        masked = None
         if direction == "received":
             self._places.note(vars(item.message))
-            if item.is_exact and not may_have_secrets(item.text, self.recorder.knowing(redactor)):
-                self.recorder.write(direction, self._server, _one_line(item.text), self.at)
-                return
+        else:
+            masked = self._places.hidden(vars(item.message))
+        known = self.recorder.knowing(redactor)
+        if item.is_exact and masked is None and not may_have_secrets(item.text, known):
+            raw = _one_line(item.text)
+        else:
+            raw = self._without_secrets(item, redactor, masked)
+        self.recorder.write(direction, self._server, raw, self.at)
+
+    def _without_secrets(
+        self, item: "WrittenMessage", redactor: Redactor, masked: dict[str, Any] | None
+    ) -> bytes:
+        """Return *item* as JSON, with all secrets hidden, also those that `MARK` replaces in *masked*."""
         if item.is_exact:
             raw = _one_line(item.text)
             value = read_json(raw)
         else:
             value = item.message.model_dump(by_alias=True, exclude_unset=True)
             raw = json_of(value)
-        masked = value
-        if direction == "sent":
-            masked = self._places.hidden(value)
+        if masked is not None:
+            # The message also has the fields that were not sent
+            masked = {name: masked[name] for name in value}
         try:
             hidden = self.recorder.hidden(value, redactor, masked)
         except RecursionError:
             # The deep part cannot be checked for secrets
             hidden = {"jsonrpc": "2.0", "id": value.get("id"), "error": _TOO_DEEP}
-        if hidden is not value:
-            raw = json_of(hidden)
-        self.recorder.write(direction, self._server, raw, self.at)
+        if hidden is value:
+            return raw
+        return json_of(hidden)
 
     def line(self, direction: Direction, line: str, redactor: Redactor) -> None:
         """Write a line of stderr, or a line of stdout that is not a message."""
@@ -430,8 +441,8 @@ class _SecretPlaces:
         if isinstance(schema, Mapping):
             self._forms[form] = Secrecy(schema)
 
-    def hidden(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the client's *message* with `MARK` in place of secrets; itself if it has none."""
+    def hidden(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the client's *message* with `MARK` in place of secrets; None if it has none."""
         hidden = dict(message)
         if "result" in message:
             form = "", str(message.get("id"))
@@ -439,7 +450,7 @@ class _SecretPlaces:
         elif params := params_of(message):
             hidden["params"] = self._params(str(message.get("method")), params)
         if hidden == message:
-            return message
+            return None
         return hidden
 
     def _params(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Read a recording: its frames, its servers, their calls and what they offer. Replay it."""
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, starmap
@@ -100,13 +102,15 @@ class Recording:
             with path.open("rb") as file:
                 start = file.readline()
                 _check_start(path, start)
-                return cls(path, list(_frames_in(chain([start], file))))
+                with _collector_paused():
+                    frames = list(_frames_in(chain([start], file)))
         except ServerError:
             # A ServerError is an OSError too
             raise
         except OSError as error:
             msg = f"Cannot read the recording {str(path)!r}: {error.strerror}."
             raise ServerError(msg) from None
+        return cls(path, frames)
 
     def __repr__(self) -> str:
         servers = visible(", ".join(self.servers)) or "no server"
@@ -205,6 +209,18 @@ def _frames_in(lines: Iterable[bytes]) -> Iterator[Frame]:
             frame = frame_of(line)
             if frame is not None:
                 yield frame
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the garbage collector, which would look at all earlier frames again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _check_start(path: Path, line: bytes) -> None:
