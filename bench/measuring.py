@@ -110,12 +110,13 @@ def fewer(rounds: int) -> int:
 def by_turns(watches: Sequence[Timed], rounds: int = ROUNDS) -> list[float]:
     """Return the median seconds of each; who begins changes from round to round."""
     taken: list[list[float]] = [[] for _ in watches]
-    order = list(range(len(watches)))
+    order = range(len(watches))
     # The round before the first warms up
     for number in range(-1, fewer(rounds)):
         if number % 5 == 0:
             gc.collect()
-        for which in order if number % 2 else reversed(order):
+        first = number % len(watches)
+        for which in (*order[first:], *order[:first]):
             seconds = watches[which].seconds()
             if number >= 0:
                 taken[which].append(seconds)
