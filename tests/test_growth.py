@@ -11,7 +11,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from toolbench.magics.catalog import Catalog
 from toolbench.mcp import MCPClient
 from toolbench.mcp.monitoring.traffic import Traffic
 from toolbench.redaction.known import remembered
-from toolbench.runs.history import ListedRuns
+from toolbench.runs.history import ListedRuns, RunHistory
 from toolbench.testing import FakeMCPServer
 from toolbench.widgets.history_panel import HistoryPanel
 from toolbench.widgets.kit.ticker import ticker
@@ -261,6 +261,20 @@ class TestListing:
             return calls(catalog.entries)
 
         assert listed(1_000) <= 10.1 * listed(100)
+
+    def test_of_the_newest_runs_is_flat(self):
+        """The history is shown with as many calls for 1,000 records as for 100."""
+        run_tool(add, a=1)
+        record = history()[-1]
+
+        def shown(count: int) -> int:
+            runs = RunHistory(size=count)
+            for number in range(count):
+                runs.add(replace(record, id=number))
+            repr(runs)
+            return calls(lambda: repr(runs))
+
+        assert shown(1_000) <= 1.02 * shown(100)
 
 
 class TestSecrets:

@@ -427,6 +427,12 @@ class RunHistory(Sequence[RunRecord]):
         with self._lock:
             return iter(list(self._records))
 
+    def _newest(self, count: int) -> list[RunRecord]:
+        """Return the last *count* records, newest last; those before them are not walked."""
+        with self._lock:
+            newest = list(islice(reversed(self._records), count))
+        return newest[::-1]
+
     def __len__(self) -> int:
         return len(self._records)
 
@@ -444,9 +450,14 @@ class RunHistory(Sequence[RunRecord]):
         if len(records) < len(self):
             remarks.append(f"The last {len(records):,} of {len(self):,} runs.")
         shown = [record.id for record in records]
+        first, last = min(shown), max(shown)
+        present = set(shown)
+        # Else no number is missing, however long the history is
+        if last - first >= len(present):
+            present.update(record.id for record in self)
         gaps = list[str]()
-        for before, after in pairwise(sorted({record.id for record in self})):
-            if after - before > 1 and min(shown) <= before and after <= max(shown):
+        for before, after in pairwise(sorted(present)):
+            if after - before > 1 and first <= before and after <= last:
                 gap = f"{before + 1} to {after - 1}"
                 if after - before == 2:
                     gap = f"{before + 1}"
@@ -480,7 +491,11 @@ class ListedRuns(list[RunRecord]):
             FilterError: If *words* contain a key that runs do not have.
         """
         self.words = words
-        self._rows = list(islice(rows_of(runs[:], Filter(words, RUN_KEYS).matches), count))
+        if words:
+            records = runs[:]
+        else:
+            records = runs._newest(count)
+        self._rows = list(islice(rows_of(records, Filter(words, RUN_KEYS).matches), count))
         super().__init__(row.record for row in reversed(self._rows))
         self.notes = list[str]()
         if not words:
