@@ -28,6 +28,7 @@ from test_widgets.tooling import finish
 
 from toolbench import (
     Action,
+    Conversation,
     ToolDefinition,
     ToolRegistry,
     bench,
@@ -35,7 +36,10 @@ from toolbench import (
     run_tool,
     tool,
 )
+from toolbench.agent import Agent
 from toolbench.core.background_loop import portal
+from toolbench.llm import as_openai_call
+from toolbench.llm.models import Answer
 from toolbench.magics.catalog import Catalog
 from toolbench.mcp import MCPClient
 from toolbench.mcp.monitoring.traffic import Traffic
@@ -343,6 +347,57 @@ class TestRecords:
 
 
 @pytest.mark.long
+class Adding:
+    """A model that calls `add` in each of *steps* steps, and keeps what it was sent at first."""
+
+    name, provider = "adding", "openai"
+
+    def __init__(self, steps: int) -> None:
+        self.left, self.first = steps, None
+
+    def complete(self, messages, tools=(), *, on_chunk=None, cancel=None):
+        self.first = self.first or messages[0]
+        self.left -= 1
+        if self.left < 0:
+            return Answer({"role": "assistant", "content": "Done."}, "stop")
+        call = as_openai_call(add, {"a": self.left})
+        return Answer({"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls")
+
+
+def talk(steps: int) -> tuple[Adding, Conversation]:
+    """Return a conversation of *steps* steps, and its model."""
+    model = Adding(steps)
+    conversation = Conversation(agent=Agent(model, [add], max_steps=steps + 1))
+    with conversation:
+        conversation.send_message("Count.")
+        assert conversation.run() == "answered"
+    return model, conversation
+
+
+class TestConversations:
+    def test_runs_need_no_garbage_collector(self):
+        """A run is gone when its call is answered: in a long conversation, collecting is dear."""
+        talk(2)
+        gc.collect()
+        gc.disable()
+        try:
+            _, conversation = talk(TIMES)
+            assert gc.collect() < 5 * TIMES
+        finally:
+            gc.enable()
+        assert len(conversation.requests) == TIMES + 1
+
+    def test_requests_share_their_messages(self):
+        """Thousands of requests with a list of thousands of messages each would fill the memory."""
+        references = set[int]()
+        for steps in (2, TIMES):
+            model, conversation = talk(steps)
+            assert len(conversation.requests[steps].messages) == 2 * steps + 1
+            assert len(conversation.requests[1].messages) == 3
+            references.add(sys.getrefcount(model.first))
+        assert len(references) == 1
+
+
 class TestCells:
     def test_run_again(self, wire):
         """A panel goes when its cell runs again; the last 20 stay in memory, to take over what was typed."""

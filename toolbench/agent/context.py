@@ -1,9 +1,10 @@
 """The conversation as messages for the model, in the format of the model's provider."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from toolbench.core.coercion import contents_of
@@ -92,6 +93,32 @@ class Turn:
         return self.parsed[-1].role != "assistant"
 
 
+class FirstMessages(Sequence[Json]):
+    """The first messages of a list that grows.
+
+    The requests of a conversation share one list, because a copy for each of thousands of requests
+    would take too much memory.
+    """
+
+    def __init__(self, messages: list[Json]) -> None:
+        """Take all messages that are in the list now."""
+        self._messages, self._count = messages, len(messages)
+
+    def followed_by(self, more: list[Json]) -> "FirstMessages":
+        """Append *more* to the list, directly after these messages, and return both."""
+        self._messages[self._count :] = more
+        return FirstMessages(self._messages)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Json]:
+        return islice(self._messages, self._count)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._messages[: self._count][index]
+
+
 class Context:
     """All turns of a conversation so far, as messages for the model, with secrets masked."""
 
@@ -111,23 +138,29 @@ class Context:
             self._head += WIRES[provider].write(head)
         self.turns: list[Turn] = []
         """The turns, oldest first."""
-        # The first turns and their messages: a long conversation needs thousands for each request
-        self._known: tuple[list[Turn], int, list[Json]] = self.turns, 0, self._head
+        # The turns, how many of them were already sent, and the messages of these
+        self._sent = self.turns, 0, FirstMessages(list(self._head))
 
     @property
     def messages(self) -> list[Json]:
-        """The messages of the next request."""
-        turns = self.turns
-        known, count, before = self._known
-        if known is not turns:
-            count, before = 0, self._head
-        messages = list(before)
-        new = turns[count:]
-        for turn in new:
-            messages += turn.messages
-        # In one step: an interrupt may come, and another thread may ask
-        self._known = turns, count + len(new), messages
-        return list(messages)
+        """The messages of the next request; any thread may ask."""
+        _, sent, new = self._since_last_request()
+        return [*sent, *new]
+
+    def take_messages(self) -> FirstMessages:
+        """Return the messages of the request that is sent now; only for the thread at work."""
+        turns, sent, new = self._since_last_request()
+        messages = sent.followed_by(new)
+        # In one step: an interrupt may come
+        self._sent = turns, len(turns), messages
+        return messages
+
+    def _since_last_request(self) -> tuple[list[Turn], FirstMessages, list[Json]]:
+        """Return the turns, the messages of those that were sent, and of those that were not."""
+        turns, count, sent = self._sent
+        if turns is not self.turns:
+            turns, count, sent = self.turns, 0, FirstMessages(list(self._head))
+        return turns, sent, [message for turn in turns[count:] for message in turn.messages]
 
     @property
     def tokens(self) -> int:

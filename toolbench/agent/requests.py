@@ -279,7 +279,7 @@ class Sender:
             if agent_state.stopping.is_set():
                 return []
             self._condense(token)
-            messages, tools = self._context.messages, self.offered
+            messages, tools = self._context.take_messages(), self.offered
             self._note_sent(messages, tools)
             began, self.asked = monotonic(), time()
             answer = answer_of(

@@ -306,6 +306,19 @@ class Control:
         """Whether the run, or a run that contains it, is cancelled."""
         return self.token.cancelled or (self.outer is not None and self.outer.cancelled)
 
+    @property
+    def cancelled_in(self) -> Thread | None:
+        """The thread that cancelled the run; None if it is not cancelled, or only its parent is."""
+        return self.token.cancelled_in
+
+    def on_cancel(self, callback: Callback) -> Callable[[], None]:
+        """Call *callback* when the run is stopped; immediately if it already is.
+
+        Returns:
+            A function that removes the callback.
+        """
+        return self.token.on_cancel(callback)
+
     def request(self, why: Stop = CANCELLED) -> list[Callback]:
         """Mark the run as cancelled; return the callbacks, as `CancelToken.request` does."""
         with self._lock:

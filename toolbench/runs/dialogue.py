@@ -372,6 +372,8 @@ class Desk:
     def close(self) -> None:
         """Answer all remaining and later questions with a cancel."""
         self._is_closed = True
+        # It may refer to this desk
+        self._meanwhile = None
         self._drop()
 
     def _begin(

@@ -20,7 +20,7 @@ from toolbench.core.spec import Tool
 from toolbench.core.tool import ToolDefinition
 from toolbench.core.tool_advice import warn_of_earlier_class
 from toolbench.errors import ToolbenchError
-from toolbench.runs.control import INTERRUPTED, active, stop
+from toolbench.runs.control import INTERRUPTED, Cancellable, active, stop
 from toolbench.runs.dialogue import Desk, settle, withdrawable
 from toolbench.runs.perform import call_of, execute, perform
 from toolbench.runs.questions import Answer, Asker, Question, decline
@@ -169,7 +169,8 @@ class _Job:
         # Without threads, this thread asks
         if have_threads():
             dialogue = run.dialogue
-            dialogue.asker = partial(_ask, desk, dialogue.asker, run)
+            # Not the run, which would then wait for the garbage collector, as it has the dialogue
+            dialogue.asker = partial(_ask, desk, dialogue.asker, run.control)
         self._desk = desk
         # Python tells only the main thread of an interrupt
         self._can_be_interrupted = have_threads() and current_thread() is main_thread()
@@ -290,10 +291,10 @@ def _keys(run: Run) -> frozenset[Any]:
     return frozenset({id(tool.executor)})
 
 
-def _ask(desk: Desk, asker: Asker, run: Run, question: Question) -> Answer:
-    """Let the thread that serves *desk* call *asker*; return a cancel when *run* is stopped."""
-    answer = desk.put(question, withdrawable(asker, run))
-    forget = run.on_cancel(partial(settle, answer, Answer("cancel")))
+def _ask(desk: Desk, asker: Asker, work: Cancellable, question: Question) -> Answer:
+    """Let the thread that serves *desk* call *asker*; return a cancel when *work* is stopped."""
+    answer = desk.put(question, withdrawable(asker, work))
+    forget = work.on_cancel(partial(settle, answer, Answer("cancel")))
     try:
         return answer.result()
     finally:

@@ -278,7 +278,7 @@ class Run:
     @property
     def cancelled_in(self) -> Thread | None:
         """The thread that cancelled the run; None if it is not cancelled, or only its parent is."""
-        return self.control.token.cancelled_in
+        return self.control.cancelled_in
 
     def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Call *callback* in another thread when the run is stopped; immediately if it already is.
@@ -286,7 +286,7 @@ class Run:
         Returns:
             A function that removes the callback.
         """
-        return self.control.token.on_cancel(callback)
+        return self.control.on_cancel(callback)
 
     def progress(self, value: float, total: float | None = None, message: str = "") -> None:
         """Report progress: *value* of *total*, and a *message* about the current step."""
