@@ -234,8 +234,8 @@ def float_text(value: float, digits: int = 1) -> str:
         return repr(value)
     if 0 < size < SMALL:
         return f"{value:.6g}"
-    whole, _, rest = f"{value:.6f}".rstrip("0").partition(".")
-    return f"{whole}.{rest.ljust(digits, '0')}"
+    text = f"{value:.6f}".rstrip("0")
+    return text.ljust(text.index(".") + 1 + digits, "0")
 
 
 def key_text(key: Any) -> str:
