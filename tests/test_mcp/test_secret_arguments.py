@@ -113,6 +113,16 @@ def test_show_in_no_result_of_a_session(client, server):
         assert MARK in text
 
 
+def test_that_only_the_schema_marks_show_in_no_result_of_a_call(client):
+    """A password with a harmless name is hidden if the server says it again, without a run too."""
+    server, schema = FakeMCPServer("n"), {"word": {"type": "string", "format": "password"}}
+    server.answer("log_in", "welcome sesame-4711", schema={"properties": schema})
+    tool = client.connect("n", server).tool("log_in")
+    for observation in (tool(word="sesame-4711"), asyncio.run(tool.acall({"word": "sesame-4711"}))):
+        assert MARK in repr(observation)
+        assert "sesame" not in repr(observation)
+
+
 def test_in_the_address_of_a_resource_stay_out_of_the_traffic(client, server):
     """The token in a URI reaches the server, and no record of the talk with it."""
     uri = f"res://files/a?token={SECRET}"

@@ -408,6 +408,13 @@ class MCPToolDefinition(ToolDefinition[MCPToolAction, MCPToolObservation]):
         """Return the action with *arguments* unchanged; they are left for the server to check."""
         return MCPToolAction.of(arguments, self.schema)
 
+    def _observation_of(
+        self, result: Any, action: Any, conversation: Any, redactor: Redactor | None
+    ) -> MCPToolObservation:
+        """Turn *result* into an observation, with the secrets among the arguments masked."""
+        # The schema describes the arguments, and not the action that holds them
+        return super()._observation_of(result, action.data, conversation, redactor)
+
     def _invoker(self) -> Callable[[Any, Any], Any]:
         """Return the function that `execute` calls.
 
