@@ -13,7 +13,7 @@ _NEAR = 1.25
 _WHY = Path(__file__).with_name("why.toml")
 _HEAD = "| work | toolbench | peer or limit | ratio | goal | result |\n|---|--:|--:|--:|--:|---|"
 _INTRO = """\
-Written by `make bench` in one run; not edited by hand. Times are medians of at least five
+Written by `make bench` in one run; not edited by hand. Times are medians of at least three
 rounds (fewer where one takes seconds) in which toolbench and its peer take turns. The **ratio** is the claim: it holds on
 other machines, the times do not. A goal is the largest ratio, the most seconds more than
 the peer (+), or a limit (≤ or ≥). CPU: processor time of the process; wall: what who waits sees.
