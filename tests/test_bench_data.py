@@ -15,6 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "bench"))
 
 import compare
 import history
+import measuring
 import run
 from ledger import Row
 from report import find_bounds, written
@@ -108,6 +109,16 @@ class TestExplanations:
         assert said == ["missed", "the least", "met", "gone"]
         past["met"][-1] = ("", "", row("met", 3.0))
         assert len(run.to_explain([met, missed])) == 3
+
+
+def test_long_work_is_done_once_to_warm_up(monkeypatch):
+    """And once in each round."""
+    monkeypatch.setattr(measuring, "LONG", -1)
+    done = []
+    watch = measuring.Stopwatch(lambda: done.append("work"))
+    for times in (1, 2, 3):
+        watch.seconds()
+        assert len(done) == times
 
 
 class TestCompare:
