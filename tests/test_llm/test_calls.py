@@ -104,6 +104,13 @@ class TestNames:
         tools = [foreign({"type": "object"}, n) for n in ("get_file", "getFile")]
         assert one(chat({}, "GetFile"), tools).tool is None
 
+    def test_one_name_twice(self):
+        """Of two tools with one name, the first is meant, and it is listed once."""
+        first, second, other = (foreign({"type": "object"}, n) for n in ("list", "list", "count"))
+        assert one(chat({}, "list"), [first, second, other]).tool is first
+        unknown = one(chat({}, "nothing"), [first, second, other])
+        assert "The tools are: list, count." in str(unknown.error)
+
     def test_renamed(self):
         """The stand-in a provider was given leads back to the tool."""
         tool = foreign({"type": "object"}, "jira.issues/list all")

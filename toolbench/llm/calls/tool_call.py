@@ -276,9 +276,12 @@ def parse_tool_calls(
         response = _with_written(response)
     if isinstance(tools, Mapping):
         tools = tools.values()
-    offered: dict[str, AnyTool] = {}
-    for tool in tools:
-        offered.setdefault(tool.name, tool)
+    listed = list(tools)
+    offered = {tool.name: tool for tool in listed}
+    if len(offered) < len(listed):
+        # The first of several with the same name
+        for tool in reversed(listed):
+            offered[tool.name] = tool
     provider = provider or response.message.provider or "openai"
     calls: list[ToolCall] = []
     for sent in response.message.calls:
