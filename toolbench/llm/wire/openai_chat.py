@@ -368,8 +368,9 @@ def _mend(head: Json) -> None:
         if key in head and not isinstance(head[key], kind):
             head[key] = None
     for key in ("content", "tool_calls", "images"):
-        if not isinstance(head.get(key), str | None):
-            head[key] = [item for item in items_of(head[key]) if isinstance(item, Mapping)]
+        value = head.get(key)
+        if value is not None and not isinstance(value, str):
+            head[key] = [item for item in items_of(value) if isinstance(item, Mapping)]
     if not head.get("tool_calls"):
         head.pop("tool_calls", None)
 

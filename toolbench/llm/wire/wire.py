@@ -585,7 +585,7 @@ def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None
         into: The names of the fields that count input tokens. Their sum is used.
         out: The names of the fields that count output tokens. Their sum is used.
     """
-    if not isinstance(data, Mapping):
+    if data is None or not isinstance(data, Mapping):
         return None
     # OpenRouter sends the cost
     usage = Usage(_sum(data, into), _sum(data, out), data.get("cost"))
