@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from toolbench import run_tool, tool
+from toolbench.display import observations
 from toolbench.display.live_results import LiveResults, live_results, observation_bundle
 from toolbench.display.object_table import object_table
 from toolbench.display.table_query import Sort, TableQuery
@@ -66,6 +67,34 @@ FILTERS = {
 def query(request):
     """What answers questions about a table of each kind."""
     return TableQuery(request.param(), NO_SECRETS)
+
+
+def test_a_page_that_asks_at_once_finds_the_table_that_was_read_for_its_view(monkeypatch):
+    """Its text is read once; later tables take its place, and it is read again."""
+    read = []
+    monkeypatch.setattr(observations, "object_table", lambda value: _noted(read, value))
+
+    @tool
+    def rows() -> list[dict[str, object]]:
+        """Give rows."""
+        return _rows()
+
+    results = [run_tool(rows, {}) for _ in range(4)]
+    keys = [_key(observation_bundle(result)) for result in results]
+    assert len(read) == 4
+    for key, count in zip(reversed(keys), (4, 4, 5, 6), strict=True):
+        query = live_results.query(key)
+        assert query.rows("id=2990", None, 0, 5).matched == 1
+        assert len(read) == count
+
+
+def _noted(read, value):
+    read.append(value)
+    return object_table(value)
+
+
+def _key(bundle):
+    return re.search('data-toolbench-result="(.+?)"', bundle["text/html"])[1]
 
 
 def test_a_table_of_objects_has_the_columns_and_the_types_of_all_rows():

@@ -9,7 +9,9 @@ from zlib import crc32
 from toolbench.core.content import TextContent
 from toolbench.core.schema import Observation, redactor_of
 from toolbench.display.escape import Html
+from toolbench.display.object_table import ObjectTable
 from toolbench.display.observations import (
+    data_of,
     observation_text,
     result_html,
     whole_table,
@@ -17,12 +19,12 @@ from toolbench.display.observations import (
 )
 from toolbench.display.saved_result import SavedFile, saved_files
 from toolbench.display.table_query import TableQuery
-from toolbench.display.tables import Frame
+from toolbench.display.tables import ROWS, Frame
 from toolbench.redaction.redactor import NO_SECRETS, Redactor
 
 # Characters of a result from which its key is computed
 _READ = 100_000
-# The number of tables that stay prepared after the last queries, while their results exist
+# The number of tables that stay prepared, those shown or asked for last, while their results exist
 _READY = 2
 # Marks in a view that leaves out a part of a result
 _PARTS = ("data-toolbench-result", "data-toolbench-columns", "data-toolbench-part")
@@ -44,7 +46,13 @@ class LiveResults:
         self._ready: dict[str, TableQuery] = {}
         self._count = 0
 
-    def keep(self, observation: Observation, redactor: Redactor, shown: Observation) -> str:
+    def keep(
+        self,
+        observation: Observation,
+        redactor: Redactor,
+        shown: Observation,
+        table: Frame | None = None,
+    ) -> str:
         """Remember *observation*, and return the key by which a page can ask for its rows.
 
         The key consists of a number and a checksum of the result. If a notebook is run again from
@@ -55,12 +63,17 @@ class LiveResults:
             observation: The result. The page shows only a part of it.
             redactor: Hides the secrets in the rows and files that the page asks for.
             shown: The result without secrets, from which the checksum is computed.
+            table: The table of *shown*. A page that shows its first rows asks for more at once, so
+                a long table of JSON objects is not read again for the page.
         """
         text = ""
         for block in shown.content:
             if isinstance(block, TextContent):
                 text += block.text[: _READ - len(text)]
-        return self._keep(text, observation, redactor, whole_table)
+        key = self._keep(text, observation, redactor, whole_table)
+        if isinstance(table, ObjectTable) and table.shape[0] > ROWS:
+            self._prepare(key, TableQuery(table, redactor))
+        return key
 
     def keep_report(self, report: Any, table_of: Callable[[Any], Frame]) -> str:
         """Remember *report*, which has no secrets, and return its key.
@@ -112,10 +125,13 @@ class LiveResults:
             if table is None:
                 return None
             query = TableQuery(table, kept.redactor)
+        self._prepare(key, query)
+        return query
+
+    def _prepare(self, key: str, query: TableQuery) -> None:
         self._ready[key] = query
         for earlier in [*self._ready][:-_READY]:
             self._ready.pop(earlier, None)
-        return query
 
     def files(self, key: str, *, for_model: bool, form: str) -> list[SavedFile] | None:
         """Return the whole result with this *key* as files; None if the result was deleted.
@@ -148,8 +164,9 @@ def observation_bundle(observation: Observation) -> dict[str, str]:
     """Return the mime bundle of a result, without the secrets of its run."""
     redactor = redactor_of(observation)
     masked = without_secrets(observation)
-    key = live_results.keep(observation, redactor, masked)
-    html = result_html(masked, key=key)
+    data = data_of(masked)
+    key = live_results.keep(observation, redactor, masked, data.table)
+    html = result_html(masked, key=key, data=data)
     if any(part in html for part in _PARTS):
         html = whole_html(html, key)
     # the class's own `visualize` may show a secret that is not in the observation

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 from rich.console import RenderableType
@@ -94,6 +94,19 @@ def read_by_model(observation: Observation) -> Sequence[Any]:
     return Observation.from_text(failed, is_error=True).to_llm_content
 
 
+class Data(NamedTuple):
+    """What the text of a result says, if it is JSON, and the table in the result."""
+
+    value: Any
+    table: Frame | None
+
+
+def data_of(observation: Observation) -> Data:
+    """Read the data of *observation*; see `json_of` and `table_of`."""
+    value = json_of(observation)
+    return Data(value, table_of(observation, value))
+
+
 def result_html(
     observation: Observation,
     action: Action | None = None,
@@ -101,6 +114,7 @@ def result_html(
     limit: int = LIMIT,
     is_stated: bool = False,
     key: str = "",
+    data: Data | None = None,
 ) -> Html:
     """Return a result as two cards: what the user sees, and what the model reads.
 
@@ -113,6 +127,7 @@ def result_html(
         is_stated: Whether the page already says elsewhere that the call failed. If so, the cards do
             not repeat it.
         key: The key of the result in `live_results`, with which the page can ask for more rows.
+        data: `data_of(observation)`, if the caller has read it.
     """
     blocks = read_by_model(observation)
     head = ""
@@ -122,16 +137,16 @@ def result_html(
     error = _error_text(observation, blocks, view)
     if error and not (is_stated and error == _ERROR):
         head += notice(error, "danger")
-    drawn, value = _drawn_html(observation), json_of(observation)
-    table = table_of(observation, value)
+    drawn = _drawn_html(observation)
+    value, table = data or data_of(observation)
     data_html = partial(_data_html, observation, value, table, limit, key)
     shown = drawn or _view_html(observation, view, limit, data_html)
     read = _model_card(blocks, limit)
     advice = ""
     if read.tone == "danger" and observation._max_tokens is None:
         advice = _way_to_cut(observation)
-    data = unread_data(observation)
-    is_same = not drawn and data is None and _reads_the_same(observation, value, blocks, view)
+    unread = unread_data(observation)
+    is_same = not drawn and unread is None and _reads_the_same(observation, value, blocks, view)
     title, content = "As text, as the model reads it", read.content
     if value is not None and not is_same:
         title, content = "As text", to_html(_visualized(observation, limit), limit=limit)
@@ -140,8 +155,8 @@ def result_html(
         # A page with our module shows a switch instead of the fold (`frontend/src/views.ts`)
         shown = f"<div data-toolbench-views><div>{shown}</div>{text}</div>"
     looks = head + shown + _unread(observation)
-    if data is not None:
-        looks += section(_STRUCTURED, json_html(data, limit=limit))
+    if unread is not None:
+        looks += section(_STRUCTURED, json_html(unread, limit=limit))
     size = ""
     if table is not None:
         size = shape_text(table)
@@ -440,8 +455,7 @@ def whole_table(observation: Observation, redactor: Redactor) -> Frame | None:
     frame = returned_frame(observation)
     if frame is not None:
         return frame
-    shown = without_secrets(observation, redactor)
-    return table_of(shown, json_of(shown))
+    return data_of(without_secrets(observation, redactor)).table
 
 
 def json_of(observation: Observation) -> Any:

@@ -16,7 +16,13 @@ from toolbench.display.ansi import from_ansi
 from toolbench.display.css import REMARK
 from toolbench.display.escape import Html, escape
 from toolbench.display.live_results import live_results, whole_html
-from toolbench.display.observations import LIMIT, read_by_model, result_html, without_secrets
+from toolbench.display.observations import (
+    LIMIT,
+    data_of,
+    read_by_model,
+    result_html,
+    without_secrets,
+)
 from toolbench.display.page import badge, notice
 from toolbench.display.render import to_html
 from toolbench.runs.control import StopCause
@@ -435,8 +441,9 @@ def state_badge(state: str, outcome: Observation) -> Html:
 def _result_html(run: Run, limit: int) -> Html:
     redactor = run.secrets.redactor
     outcome, action = without_secrets(run.outcome, redactor), redactor.value(run.action)
-    key = live_results.keep(run.outcome, redactor, outcome)
-    result = result_html(outcome, action, limit=limit, is_stated=True, key=key)
+    data = data_of(outcome)
+    key = live_results.keep(run.outcome, redactor, outcome, data.table)
+    result = result_html(outcome, action, limit=limit, is_stated=True, key=key, data=data)
     # A table may have a secret far down, and `visualize` one that is not in the observation
     shown = redactor.html(result)
     return Html(whole_html(shown, key) + _details(run))
