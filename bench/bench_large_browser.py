@@ -16,7 +16,7 @@ from playwright.sync_api import Locator
 PAGE, SAVED = 0.2, 1_000_000
 ROUNDS = 2
 # Ms without a change: 300 ms after a table came, the page asks for its next 10,000 rows
-QUIET = 250
+QUIET = 200
 SETUP = f"""
 import sys, time
 from typing import Any
