@@ -23,6 +23,8 @@ class ListedTool:
     annotations: ToolAnnotations | None
     meta: dict[str, Any] | None
     icons: tuple[dict[str, Any], ...]
+    has_headers: bool
+    """Whether arguments may have to be sent as HTTP headers too, in the newer protocol."""
     notes: tuple[str, ...]
     """Problems with the description; the affected parts were left out."""
     raw: Mapping[str, Any] = field(repr=False)
@@ -96,7 +98,7 @@ def read_tools(
             tool = known.get(name)
             if tool is None or tool.raw != item:
                 tool = _read(item)
-            if is_modern:
+            if is_modern and tool.has_headers:
                 _check_headers(tool.schema)
             good.append(tool)
             names.add(name)
@@ -119,14 +121,16 @@ def _read(item: Any) -> ListedTool:
     if not isinstance(description, str | None):
         notes.append(f"the description is not a string: {clip(description)}")
         description = None
+    schema = _input_schema(item)
     return ListedTool(
         name=str(name),
         description=description or "",
-        schema=_input_schema(item),
+        schema=schema,
         output_schema=_output_schema(item, notes),
         annotations=_annotations(item, notes),
         meta=_mapping(item, "_meta", notes),
         icons=_icons(item, notes),
+        has_headers="x-mcp-header" in str(schema),
         notes=tuple(notes),
         raw=item,
     )
@@ -147,13 +151,12 @@ def _input_schema(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_headers(schema: dict[str, Any]) -> None:
     """Refuse a tool whose arguments the newer protocol cannot repeat in HTTP headers."""
-    if "x-mcp-header" in str(schema):
-        from toolbench.mcp.wire.sdk_session import (  # noqa: PLC0415 - the SDK is loaded by now
-            header_problem,
-        )
+    from toolbench.mcp.wire.sdk_session import (  # noqa: PLC0415 - the SDK is loaded by now
+        header_problem,
+    )
 
-        if reason := header_problem(schema):
-            _refuse(f"its x-mcp-header annotations are invalid: {reason}")
+    if reason := header_problem(schema):
+        _refuse(f"its x-mcp-header annotations are invalid: {reason}")
 
 
 def _output_schema(item: Mapping[str, Any], notes: list[str]) -> Any:

@@ -151,7 +151,9 @@ class ToolList(ItemList[MCPToolDefinition]):
         if connection.is_modern:
             from toolbench.mcp.wire.sdk_session import header_map  # noqa: PLC0415 - loaded by now
 
-            connection.session.header_maps = {tool.name: header_map(tool.schema) for tool in good}
+            with_headers = [tool for tool in good if tool.has_headers]
+            maps = {tool.name: header_map(tool.schema) for tool in with_headers}
+            connection.session.header_maps = maps
         before = self.raw
         self._tools = {tool.name: self._definition(tool) for tool in good}
         change = ToolsDiff.between(before, self.raw)

@@ -83,7 +83,7 @@ class SdkSession(ClientSession):
         self._extensions_of_modern = extensions_of_modern
         self.is_process = is_process
         self.header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
-        """For each tool, the arguments that HTTP headers repeat, and the names of the headers."""
+        """For each tool with such arguments, those that HTTP headers repeat, and their headers."""
         self._wire = _Dispatcher(read_stream, write_stream, inbox)
         settings |= {
             "elicitation_callback": self._elicit,
@@ -257,6 +257,4 @@ def header_problem(schema: dict[str, Any]) -> str | None:
 
 def header_map(schema: dict[str, Any]) -> Mapping[tuple[str, ...], str]:
     """Return the paths of the arguments to send as HTTP headers too, with the header names."""
-    if "x-mcp-header" not in repr(schema):
-        return {}
     return x_mcp_header_map(schema)
