@@ -123,7 +123,8 @@ def _capped(renderable: RenderableType, limit: int) -> RenderableType:
 
 def _shortened(text: str | Text, limit: int) -> Text:
     """Return *text*, shortened. The middle of a very long text is removed first, to save time."""
-    room = max(2 * limit, 1)
+    # Half of the limit is shown of each end, in which two surrogates may become one character
+    room = limit + 1
     omitted = max(0, len(text) - 2 * room)
     if not omitted:
         return cap_text(_spelled(text), limit)
