@@ -159,7 +159,7 @@ def test_import(ledger, both, request, what):
     our_line, their_line = IMPORTS[what]
     ours = Program([python, "-c", our_line], env=here)
     theirs = Program([python, "-c", their_line], env=OFFLINE)
-    # Their files are in memory: the probe has imported both
+    # The probe of the tests before has read all files; with `-k import` the peer reads them first
     taken, theirs_taken = ours.seconds(), theirs.seconds()
     name = "OpenHands SDK"
     ledger.beside(f"import of {what}", taken, "s CPU", peer=theirs_taken, peer_name=name, goal=1)

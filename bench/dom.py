@@ -100,8 +100,10 @@ class Lab:
         clean = "import ipywidgets, warnings; warnings.simplefilter('ignore')\n" + setup
         write_notebook(root / name, clean, *cells.values(), kernel="measured")
         self._page.open(name)
-        yield self._page
-        self._page.clear()
+        try:
+            yield self._page
+        finally:
+            self._page.clear()
 
 
 def last_changes(

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from browser.lab import NotebookPage
 from playwright.sync_api import Locator
 
-# Ms without a change mean that all is drawn
+# Ms without a change mean that all is drawn; or twice the longest time between two changes
 QUIET = 500
 # Ms before something is done: what was done before has been quiet already
 PAUSE = 100
 # Watches the output of a cell from the next key or click on, or from now on.
 _WATCH = """
     ([index, now]) => {
-      const feel = window.feel = {start: null, first: null, last: null, tasks: [], runs: now};
+      const feel = window.feel = {start: null, first: null, last: null, gap: 0, tasks: [], runs: now};
       const begin = () => { feel.start ??= performance.now(); };
       if (now) begin();
       for (const kind of ["pointerdown", "keydown"])
@@ -22,8 +22,10 @@ _WATCH = """
         .querySelector(".jp-Cell-outputWrapper");
       feel.changes = new MutationObserver(() => {
         if (feel.start === null) return;
-        feel.last = performance.now();
-        feel.first ??= feel.last;
+        const now = performance.now();
+        feel.gap = Math.max(feel.gap, now - (feel.last ?? now));
+        feel.last = now;
+        feel.first ??= now;
       });
       const what = {childList: true, subtree: true, attributes: true, characterData: true};
       feel.changes.observe(area, what);
@@ -35,7 +37,8 @@ _WATCH = """
 """
 # A cell that runs may send nothing for a while before its last output.
 _IS_DRAWN = """
-    quiet => feel.last !== null && performance.now() - feel.last > quiet &&
+    quiet => feel.last !== null &&
+      performance.now() - feel.last > Math.max(quiet, 2 * feel.gap) &&
       (!feel.runs || rig.outcome === "done")
 """
 _TAKEN = """

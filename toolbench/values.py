@@ -227,7 +227,7 @@ def float_text(value: float, digits: int = 1) -> str:
     A number close to 0 is written with an exponent and up to 6 digits, such as `1.5e-07`. Example:
     `float_text(0.1 + 0.2) == "0.3"`.
     """
-    # A float of numpy is slower, and its repr has the name of its class
+    # A float of numpy, always finite here, is slower, and its repr has the name of its class
     value = float(value)
     size = abs(value)
     if not size < EXACT:

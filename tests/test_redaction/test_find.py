@@ -16,6 +16,10 @@ class Login(BaseModel):
     user: str = ""
 
 
+class Loose(BaseModel, extra="allow"):
+    user: str = ""
+
+
 class Renamed(BaseModel):
     key: str = Field("", alias="api_key")
 
@@ -403,6 +407,13 @@ class TestAGlance:
         rows[1]["tags"] = rows
         assert not Secrecy(schema).is_harmless({"n": rows})
         assert not Secrecy({"type": "string"}).is_harmless({"n": 1})
+
+    def test_looks_at_the_extra_names_of_each_object(self):
+        """What one object of a class has in addition says nothing of the next."""
+        secrecy = Secrecy(Loose.model_json_schema())
+        assert secrecy.is_harmless(Loose(user="ada"))
+        assert not secrecy.is_harmless(Loose(password="hunter2"))
+        assert secrecy.is_harmless(Loose(user="ada"))
 
     @given(
         st.dictionaries(

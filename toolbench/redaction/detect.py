@@ -404,7 +404,7 @@ class Secrecy:
         The result is true for most calls of most tools. In these calls, the schema declares all
         names, no name means a secret, and all values are plain JSON.
         """
-        if type(arguments) is self._harmless_model:
+        if type(arguments) is self._harmless_model and not arguments.__pydantic_extra__:
             values: Any = arguments.__dict__
         else:
             values = self._values_of_harmless_names(arguments)
@@ -432,8 +432,8 @@ class Secrecy:
             self._harmless = self._harmless_names()
         if not self._harmless.issuperset(values):
             return None
-        if isinstance(arguments, BaseModel) and arguments.model_extra is None:
-            # No object of the class has other names: they need no second look
+        if isinstance(arguments, BaseModel) and not arguments.model_extra:
+            # Its names need no second look
             self._harmless_model = type(arguments)
         return values
 

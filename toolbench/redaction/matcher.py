@@ -109,8 +109,9 @@ class Matcher:
         return frozenset(p[:size] for p in self._all for size in range(1, _BEGINNING))
 
 
-# In no text. Without a pattern of 256 bytes, the automaton may look only for one to three letters
-# that are rare in prose, depending on the order of the patterns: in base64 a hundred times slower
+# In no text, and harmless if found in other data. Without a pattern of 256 bytes, the automaton may
+# look only for one to three letters that are rare in prose, depending on the order of the patterns:
+# in base64 a hundred times slower
 _LONG_PATTERN = b"\xfe\xff" * 128
 # Bytes times patterns: up to so many, one search for each pattern is the fastest
 _LITTLE = 20_000

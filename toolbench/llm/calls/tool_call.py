@@ -420,12 +420,12 @@ def _fitted(arguments: Json, tool: AnyTool, facts: CallMetadata, repairs: list[R
         secret = tool.secrecy.mask(arguments)[1]
     mending = Mending(secret)
     arguments = mending.mended(arguments, tool.input_node)
-    repairs += [*made, *mending.repairs]
     action: Action | None = None
     try:
         action = tool.action_from_arguments(arguments)
     except ArgumentsError as error:
         problems += error.problems
+    repairs += [*made, *mending.repairs]
     if problems:
         names = wire.sent_names(tool)
         told: list[Problem] = []

@@ -345,14 +345,17 @@ class Wire(ABC):
         """Tell whether a key in *arguments* may be a name that was sent in place of another."""
         if self.argument_names is None:
             return False
-        if isinstance(arguments, list):
-            return any(map(self._may_be_renamed, arguments))
-        if not isinstance(arguments, Mapping):
-            return False
-        for key in arguments:
-            if isinstance(key, str) and self.argument_names.may_be_new(key):
-                return True
-        return self.checks_inner_names and any(map(self._may_be_renamed, arguments.values()))
+        inner = arguments
+        if isinstance(arguments, dict):
+            for key in arguments:
+                if isinstance(key, str) and self.argument_names.may_be_new(key):
+                    return True
+            inner = arguments.values()
+        if self.checks_inner_names:
+            for value in inner:
+                if isinstance(value, dict | list) and self._may_be_renamed(value):
+                    return True
+        return False
 
     def _renamed(self, arguments: Any, names: Mapping[str, str]) -> Any:
         """Return a copy of *arguments*, with each key in *names* replaced."""

@@ -33,6 +33,7 @@ class ToolList(ItemList[MCPToolDefinition]):
         self._session = session
         # Always replaced as a whole, so that no thread sees a half-changed list
         self._tools: Mapping[str, MCPToolDefinition] = {}
+        # As they were read: those that the server describes the same again are not read again
         self._listed: Mapping[str, ListedTool] = {}
         self._secrecy: dict[str, Secrecy] = {}
         self.disabled: list[DisabledTool] = []
