@@ -346,7 +346,6 @@ class TestRecords:
         assert most[1] <= 10.1 * many[1]
 
 
-@pytest.mark.long
 class Adding:
     """A model that calls `add` in each of *steps* steps, and keeps what it was sent at first."""
 
@@ -398,6 +397,7 @@ class TestConversations:
         assert len(references) == 1
 
 
+@pytest.mark.long
 class TestCells:
     def test_run_again(self, wire):
         """A panel goes when its cell runs again; the last 20 stay in memory, to take over what was typed."""

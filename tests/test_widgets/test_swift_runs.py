@@ -39,6 +39,8 @@ def lasting(markup):
 class TestSwiftRun:
     def test_is_shown_when_the_click_returns(self, patient):
         """No tick has to come, and the ticker has nothing to do."""
+        # A view of the test before may be watched until the next tick
+        assert ticker.wait_idle(PATIENCE)
         panel = ToolPanel(speak, {"text": "hello"})
         click(buttons(panel)["Run"])
         assert "The user and the model read the same" in shown(panel)

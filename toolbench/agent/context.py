@@ -144,23 +144,26 @@ class Context:
     @property
     def messages(self) -> list[Json]:
         """The messages of the next request; any thread may ask."""
-        _, sent, new = self._since_last_request()
+        sent, new, _ = self._since_last_request(self.turns)
         return [*sent, *new]
 
     def take_messages(self) -> FirstMessages:
         """Return the messages of the request that is sent now; only for the thread at work."""
-        turns, sent, new = self._since_last_request()
+        turns = self.turns
+        sent, new, count = self._since_last_request(turns)
         messages = sent.followed_by(new)
         # In one step: an interrupt may come
-        self._sent = turns, len(turns), messages
+        self._sent = turns, count, messages
         return messages
 
-    def _since_last_request(self) -> tuple[list[Turn], FirstMessages, list[Json]]:
-        """Return the turns, the messages of those that were sent, and of those that were not."""
-        turns, count, sent = self._sent
-        if turns is not self.turns:
-            turns, count, sent = self.turns, 0, FirstMessages(list(self._head))
-        return turns, sent, [message for turn in turns[count:] for message in turn.messages]
+    def _since_last_request(self, turns: list[Turn]) -> tuple[FirstMessages, list[Json], int]:
+        """Return the messages of *turns* that were sent, the other messages, and the number of turns."""
+        earlier, count, sent = self._sent
+        if earlier is not turns:
+            count, sent = 0, FirstMessages(list(self._head))
+        new = turns[count:]
+        messages = [message for turn in new for message in turn.messages]
+        return sent, messages, count + len(new)
 
     @property
     def tokens(self) -> int:

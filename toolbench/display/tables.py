@@ -209,7 +209,7 @@ def head_of(frame: Frame, mask: Mask = list) -> TableHead:
 
 
 def _head_cell(cell: Any) -> Any:
-    if cell is None or isinstance(cell, _NUMBER):
+    if cell is None or isinstance(cell, _SHOWN_AS_IS):
         return cell
     # One character more than is drawn, which shows that the text is cut
     return str_of(cell)[: LONGEST + 1]
@@ -334,7 +334,7 @@ def _sides(frame: Frame, names: list[str], body: list[tuple[Any, ...]]) -> list[
 
 
 # Made once: it is asked about each cell
-_NUMBER = int | float
+_SHOWN_AS_IS = int | float
 # The kinds of numpy's types: boolean, integer, unsigned, float
 _NUMBERS = "biuf"
 

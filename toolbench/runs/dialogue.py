@@ -372,7 +372,7 @@ class Desk:
     def close(self) -> None:
         """Answer all remaining and later questions with a cancel."""
         self._is_closed = True
-        # It may refer to this desk
+        # It may refer to this desk, and both would wait for the garbage collector
         self._meanwhile = None
         self._drop()
 

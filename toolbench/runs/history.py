@@ -452,7 +452,7 @@ class RunHistory(Sequence[RunRecord]):
         shown = [record.id for record in records]
         first, last = min(shown), max(shown)
         present = set(shown)
-        # Else no number is missing, however long the history is
+        # If they are consecutive, none is missing, however long the history is
         if last - first >= len(present):
             present.update(record.id for record in self)
         gaps = list[str]()

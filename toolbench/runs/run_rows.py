@@ -144,7 +144,8 @@ def _arguments_line(arguments: Mapping[str, Any], limit: int = _CELL) -> str:
 def _tool_names(records: Sequence[RunRecord]) -> list[str]:
     """Return the name to show for the tool of each of *records*.
 
-    If tools of several servers have the same name, their addresses, `server.tool`, are shown.
+    If tools of several servers in *records* have the same name, their addresses, `server.tool`, are
+    shown.
     """
     addresses: dict[str, set[ToolAddress | None]] = {}
     for record in records:

@@ -343,18 +343,20 @@ class Wire(ABC):
 
     def _may_be_renamed(self, arguments: Any) -> bool:
         """Tell whether a key in *arguments* may be a name that was sent in place of another."""
-        if self.argument_names is None:
+        if self.argument_names is None or not isinstance(arguments, dict | list):
             return False
-        inner = arguments
+        inner: Iterable[Any] = arguments
         if isinstance(arguments, dict):
             for key in arguments:
                 if isinstance(key, str) and self.argument_names.may_be_new(key):
                     return True
+            if not self.checks_inner_names:
+                return False
             inner = arguments.values()
-        if self.checks_inner_names:
-            for value in inner:
-                if isinstance(value, dict | list) and self._may_be_renamed(value):
-                    return True
+        for value in inner:
+            # Most are strings and numbers: not worth a call
+            if isinstance(value, dict | list) and self._may_be_renamed(value):
+                return True
         return False
 
     def _renamed(self, arguments: Any, names: Mapping[str, str]) -> Any:
@@ -588,6 +590,7 @@ def usage_of(data: Any, into: Iterable[str], out: Iterable[str]) -> Usage | None
         into: The names of the fields that count input tokens. Their sum is used.
         out: The names of the fields that count output tokens. Their sum is used.
     """
+    # Most often it is None, and the abstract class takes longer to say no
     if data is None or not isinstance(data, Mapping):
         return None
     # OpenRouter sends the cost

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, starmap
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 from toolbench.display.escape import visible
@@ -22,6 +23,7 @@ from toolbench.mcp.snapshots.snapshot import Snapshot
 from toolbench.redaction import without_numbers
 from toolbench.runs.questions import Answer
 
+_pause = Lock()
 # The most bytes to read of the first line
 _LONGEST_START = 10_000
 _LISTS = {
@@ -214,13 +216,15 @@ def _frames_in(lines: Iterable[bytes]) -> Iterator[Frame]:
 @contextmanager
 def _collector_paused() -> Iterator[None]:
     """Pause the garbage collector, which would look at all earlier frames again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    # Of two readers, the second would find it disabled, and leave it so
+    with _pause:
+        was_enabled = gc.isenabled()
+        try:
+            gc.disable()
+            yield
+        finally:
+            if was_enabled:
+                gc.enable()
 
 
 def _check_start(path: Path, line: bytes) -> None:
