@@ -27,10 +27,10 @@ MOST = 1_000_000
 ROWS = VALUES["100,000 dicts"]()
 
 
-def picture() -> bytes:
+def picture(width: int = 2_000) -> bytes:
     image = pytest.importorskip("PIL.Image")
     written = BytesIO()
-    image.effect_noise((2_000, 1_000), 30).save(written, "PNG")
+    image.effect_noise((width, 1_000), 30).save(written, "PNG")
     return written.getvalue()
 
 
@@ -72,17 +72,29 @@ def test_a_notebook_keeps_at_most_a_megabyte(make):
     assert sum(map(len, shown(run_tool(give)).values())) < MOST
 
 
-def test_a_large_image_is_a_preview_that_says_so():
-    """The result in Python has all of it."""
-    data = picture()
-    assert 1_000_000 < len(data) < 5_000_000
+@pytest.mark.parametrize(("width", "most"), [(2_000, 5_000_000), (8_000, 50_000_000)])
+def test_a_large_image_is_a_preview_that_says_so(width, most, monkeypatch):
+    """The result in Python has all of it; the preview is made once, however often it is shown."""
+    data, opened = picture(width), []
+    assert most // 10 < len(data) < most
+    image = pytest.importorskip("PIL.Image")
+    open_image = image.open
+
+    def count_and_open(*args, **options):
+        opened.append(args)
+        return open_image(*args, **options)
+
+    monkeypatch.setattr(image, "open", count_and_open)
 
     @tool(read_only=True)
     def give() -> bytes:
         """Give the image."""
         return data
 
-    html = shown(run_tool(give))["text/html"]
+    observation = run_tool(give)
+    html = shown(observation)["text/html"]
+    assert shown(observation)["text/html"].count("data:image/webp") == 1
+    assert len(opened) == 1
     assert "data:image/webp" in html
     assert "A preview: the result has the whole image" in html
     assert "data-toolbench-part" in html

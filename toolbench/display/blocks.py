@@ -13,7 +13,7 @@ from toolbench.core.content import ImageContent, TextContent
 from toolbench.display.ansi import from_ansi
 from toolbench.display.caps import left_out
 from toolbench.display.escape import Html, visible
-from toolbench.display.images import LARGEST, read_image
+from toolbench.display.images import LARGEST, LARGEST_PREVIEWED, read_image
 from toolbench.display.inert_html import inert_html
 from toolbench.display.json_tree import json_html, json_text, parse_json
 from toolbench.display.markdown import markdown_html
@@ -93,7 +93,7 @@ _PART = Html("<span data-toolbench-part></span>")
 def _images(block: Any, _: int) -> BlockView | None:
     if not isinstance(block, ImageContent):
         return None
-    images = list(map(read_image, block.image_urls[:_MOST]))
+    images = [read_image(url, most=LARGEST_PREVIEWED) for url in block.image_urls[:_MOST]]
     labels = [image.label for image in images]
     part = ""
     if len(block.image_urls) > _MOST:
