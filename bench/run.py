@@ -65,6 +65,8 @@ def main(words: Sequence[str]) -> int:
         for date, commit, row in history.course(asked.course):
             print(f"{date} {commit:11} {as_text(row)}")
         return 0
+    # What is wrong in why.toml is said now, not when all is measured
+    bounds()
     began, busy = time.time(), machine.load()
     peers.install()
     names = [f"bench_{word}" for word in asked.files] or everything()
